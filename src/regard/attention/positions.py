@@ -1,0 +1,148 @@
+"""Where order comes in (B7). A scheme overrides only the places where it acts; the base class holds the neutral answers.
+
+Sinusoids and learned rows are *tables*; a table enters in one of three ways: added at the input, added to queries, keys and
+values inside every head, or concatenated to the word vector. Rotary acts on queries and keys and has no table.
+"""
+
+import torch
+from torch import nn
+
+from regard.errors import UserError, suggest
+from regard.place import Place
+from regard.shapes import Float, Int, Tensor
+
+
+class Position(nn.Module):
+    """No order at all: what every scheme is where it does not act."""
+
+    reach = 0
+    limit: int | None = None  # the longest sequence it can number
+    takes = 0  # of the width, what the word vector must leave free
+
+    def on_input(self, x: Float[Tensor, "b t w"], at: Place) -> Tensor:
+        return x
+
+    def on_heads(self, query: Tensor, key: Tensor, value: Tensor, q: Place, k: Place):
+        return query, key, value
+
+    def on_scores(self, query: Tensor, q: Place, k: Place) -> Tensor | None:
+        return None
+
+
+class Sinusoid(nn.Module):
+    """sin and cos of index / 10000^(2i/width), i from 0, interleaved (Vaswani et al., 2017, section 3.5)."""
+
+    limit = None
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.width = width
+        self.register_buffer("rate", rates(width, 10_000.0), persistent=False)
+
+    def forward(self, index: Int[Tensor, "b t"]) -> Float[Tensor, "b t w"]:
+        angle = index[..., None] * self.rate
+        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., : self.width]
+
+
+class Learned(nn.Module):
+    """One learned row per index. It cannot number more than `limit` tokens (C23).
+
+    `std` must be that of the word vectors it is added to: rows on another scale drown one of the two.
+    """
+
+    def __init__(self, width: int, limit: int, std: float):
+        super().__init__()
+        self.limit = limit
+        self.rows = nn.Embedding(limit, width)
+        nn.init.normal_(self.rows.weight, std=std)
+
+    def forward(self, index: Int[Tensor, "b t"]) -> Float[Tensor, "b t w"]:
+        return self.rows(index)
+
+
+class Added(Position):
+    """x + table(index)."""
+
+    def __init__(self, table: nn.Module):
+        super().__init__()
+        self.table, self.limit = table, table.limit
+
+    def on_input(self, x, at):
+        return x + self.table(at.index).to(x.dtype)
+
+
+class Concatenated(Position):
+    """The last columns of the input vector say where it stands."""
+
+    def __init__(self, table: nn.Module, takes: int):
+        super().__init__()
+        self.table, self.limit, self.takes = table, table.limit, takes
+
+    def on_input(self, x, at):
+        return torch.cat((x, self.table(at.index).to(x.dtype).expand(*x.shape[:2], -1)), dim=-1)
+
+
+class AddedToHeads(Position):
+    """table(index) added to queries, keys and values in every head (text 001)."""
+
+    def __init__(self, table: nn.Module):
+        super().__init__()
+        self.table, self.limit = table, table.limit
+
+    def on_heads(self, query, key, value, q, k):
+        mine, theirs = (self.table(at.index)[:, None].to(query.dtype) for at in (q, k))
+        return query + mine, key + theirs, value + theirs
+
+
+class Rotary(Position):
+    """Queries and keys turned by an angle that grows with the index (Su et al., 2021).
+
+    Neighbouring components form the pairs that turn, so a score depends on the difference of two indices alone.
+    """
+
+    def __init__(self, width: int, base: float = 10_000.0):
+        super().__init__()
+        if width % 2:
+            raise UserError(
+                f"rotary positions turn pairs of components; a head of width {width} has an odd one"
+            )
+        self.register_buffer("rate", rates(width, base), persistent=False)
+
+    def on_heads(self, query, key, value, q, k):
+        return self.turn(query, q), self.turn(key, k), value
+
+    def turn(self, x: Float[Tensor, "b h t d"], at: Place) -> Float[Tensor, "b h t d"]:
+        angle = (at.index[..., None] * self.rate)[:, None]
+        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+
+
+def rates(width: int, base: float) -> Float[Tensor, "half"]:
+    """base^(-2i/width) for i = 0, 1, ...: each pair of components turns more slowly than the one before."""
+    return base ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
+
+
+POSITIONS = ("none", "sinusoidal", "learned", "rotary")
+PLACES = ("input", "heads", "concatenated")
+
+
+def position(kind: str, place: str, *, width: int, heads: int, limit: int, std: float) -> Position:
+    """The scheme a configuration names; `std` is the scale of the word vectors."""
+    if kind not in POSITIONS:
+        raise UserError(f"no position scheme '{kind}'{suggest(kind, list(POSITIONS))}")
+    if place not in PLACES:
+        raise UserError(f"positions cannot enter at '{place}'{suggest(place, list(PLACES))}")
+    if kind in ("none", "rotary"):
+        if place != "input":
+            raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
+        return Rotary(width // heads) if kind == "rotary" else Position()
+
+    def table(columns: int) -> nn.Module:
+        return Sinusoid(columns) if kind == "sinusoidal" else Learned(columns, limit, std)
+
+    if place == "input":
+        return Added(table(width))
+    if place == "heads":
+        return AddedToHeads(table(width // heads))
+    return Concatenated(table(width // 4), takes=width // 4)

@@ -1,0 +1,1 @@
+"""What systems are composed of, besides attention."""

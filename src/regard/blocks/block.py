@@ -1,0 +1,92 @@
+"""One block of a Transformer, and stacks of them (B10)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.attention.cache import Cache, Layer
+from regard.attention.heads import MultiHead
+from regard.blocks.embedding import Embedding
+from regard.place import Place
+from regard.shapes import Float, Int, Tensor
+from regard.tap import Tap
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a decoder looks at: the encoder's vectors and where they stand."""
+
+    vectors: Float[Tensor, "b s w"]
+    at: Place
+
+    def reorder(self, rows: Int[Tensor, "n"]) -> "Memory":
+        return Memory(self.vectors[rows], self.at.map(lambda field: field[rows]))
+
+
+class Block(nn.Module):
+    """Attention within the text, attention to a memory where `cross` is given, then the feed-forward layer."""
+
+    def __init__(
+        self,
+        attention: MultiHead,
+        feedforward: nn.Module,
+        residual: Callable[[], nn.Module],
+        *,
+        cross: MultiHead | None = None,
+    ):
+        super().__init__()
+        self.attention, self.cross, self.feedforward = attention, cross, feedforward
+        self.around_attention, self.around_feedforward = residual(), residual()
+        self.around_cross = residual() if cross is not None else None
+        self.stream = Tap()
+
+    def forward(
+        self,
+        x: Float[Tensor, "b t w"],
+        at: Place,
+        *,
+        memory: Memory | None = None,
+        cache: Layer | None = None,
+    ) -> Float[Tensor, "b t w"]:
+        x = self.around_attention(x, lambda y: self.attention(y, at, cache=cache))
+        if self.cross is not None:
+            x = self.around_cross(x, lambda y: self._look_across(y, at, memory, cache))
+        x = self.around_feedforward(x, self.feedforward)
+        self.stream(lambda: x)
+        return x
+
+    def _look_across(self, x: Tensor, at: Place, memory: Memory, cache: Layer | None) -> Tensor:
+        """The memory's keys and values do not change while decoding: with a cache they are made once."""
+        if cache is None:
+            return self.cross.across(x, at, *self.cross.key_value(memory.vectors), memory.at)
+        if cache.memory is None:
+            cache.memory = self.cross.key_value(memory.vectors)
+        return self.cross.across(x, at, *cache.memory, memory.at)
+
+
+class Stack(nn.Module):
+    """An embedding and blocks, one on the other; a last norm where the blocks leave their stream unnormalised."""
+
+    def __init__(self, embedding: Embedding, blocks: list[Block], norm: nn.Module | None):
+        super().__init__()
+        self.embedding, self.blocks = embedding, nn.ModuleList(blocks)
+        self.norm = norm if norm is not None else nn.Identity()
+
+    @property
+    def limit(self) -> int | None:
+        """The longest text whose places the position scheme can number."""
+        return self.embedding.position.limit
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "b t"],
+        at: Place,
+        *,
+        memory: Memory | None = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "b t w"]:
+        x = self.embedding(tokens, at)
+        for i, block in enumerate(self.blocks):
+            x = block(x, at, memory=memory, cache=cache.layers[i] if cache is not None else None)
+        return self.norm(x)

@@ -1,0 +1,48 @@
+"""Tokens to vectors and back (B2, B11)."""
+
+from torch import nn
+
+from regard.attention.positions import Position
+from regard.place import Place
+from regard.shapes import Float, Int, Tensor
+from regard.tap import Tap
+
+
+class Embedding(nn.Module):
+    """A row of a matrix for each token, multiplied by `scale`, told where it stands by `position`."""
+
+    def __init__(
+        self,
+        vocabulary: int,
+        width: int,
+        position: Position,
+        *,
+        std: float,
+        scale: float = 1.0,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.rows = nn.Embedding(vocabulary, width - position.takes)
+        nn.init.normal_(self.rows.weight, std=std)
+        self.position, self.scale, self.dropout = position, scale, nn.Dropout(dropout)
+        self.vectors = Tap()
+
+    def forward(self, tokens: Int[Tensor, "b t"], at: Place) -> Float[Tensor, "b t w"]:
+        x = self.position.on_input(self.rows(tokens) * self.scale, at)
+        self.vectors(lambda: x)
+        return self.dropout(x)
+
+
+class Unembedding(nn.Module):
+    """Vectors to one score per token: a linear layer without bias, tied to the embedding when given its rows (C15)."""
+
+    def __init__(self, vocabulary: int, width: int, *, tied: nn.Embedding | None = None):
+        super().__init__()
+        self.rows = nn.Linear(width, vocabulary, bias=False)
+        if tied is not None:
+            self.rows.weight = tied.weight
+        else:
+            nn.init.normal_(self.rows.weight, std=width**-0.5)
+
+    def forward(self, x: Float[Tensor, "... w"]) -> Float[Tensor, "... v"]:
+        return self.rows(x)

@@ -1,0 +1,51 @@
+"""The feed-forward layer, the same at every place (B8)."""
+
+from torch import nn
+from torch.nn.functional import gelu, relu, silu
+
+from regard.shapes import Float, Tensor
+from regard.tap import Tap
+
+
+class FeedForward(nn.Module):
+    """f(x W1 + b1) W2 + b2."""
+
+    def __init__(self, width: int, hidden: int, activation, *, dropout: float = 0.0, bias: bool = True):
+        super().__init__()
+        self.widen = nn.Linear(width, hidden, bias=bias)
+        self.output = nn.Linear(hidden, width, bias=bias)
+        self.activation, self.dropout, self.hidden = activation, nn.Dropout(dropout), Tap()
+
+    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
+        hidden = self.activation(self.widen(x))
+        self.hidden(lambda: hidden)
+        return self.output(self.dropout(hidden))
+
+
+class Gated(nn.Module):
+    """(f(x W) * x V) U (Shazeer, 2020): one half of the layer opens and closes the other."""
+
+    def __init__(self, width: int, hidden: int, activation, *, dropout: float = 0.0, bias: bool = True):
+        super().__init__()
+        self.gate = nn.Linear(width, hidden, bias=bias)
+        self.widen = nn.Linear(width, hidden, bias=bias)
+        self.output = nn.Linear(hidden, width, bias=bias)
+        self.activation, self.dropout, self.hidden = activation, nn.Dropout(dropout), Tap()
+
+    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
+        hidden = self.activation(self.gate(x)) * self.widen(x)
+        self.hidden(lambda: hidden)
+        return self.output(self.dropout(hidden))
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """GELU by the tanh formula that GPT-2 uses."""
+    return gelu(x, approximate="tanh")
+
+
+FEEDFORWARDS = {
+    "relu": lambda *sizes, **rest: FeedForward(*sizes, relu, **rest),
+    "gelu": lambda *sizes, **rest: FeedForward(*sizes, gelu, **rest),
+    "gelu-tanh": lambda *sizes, **rest: FeedForward(*sizes, gelu_tanh, **rest),
+    "swiglu": lambda *sizes, **rest: Gated(*sizes, silu, **rest),
+}

@@ -1,0 +1,16 @@
+"""Normalising a vector (B9)."""
+
+from torch import nn
+
+from regard.errors import UserError, suggest
+
+NORMALIZERS = {
+    "layer": nn.LayerNorm,  # (x - mean) / sqrt(variance + eps), gain and bias
+    "rms": nn.RMSNorm,  # x / sqrt(mean of squares + eps), gain alone (Zhang and Sennrich, 2019)
+}
+
+
+def normalizer(kind: str, width: int) -> nn.Module:
+    if kind not in NORMALIZERS:
+        raise UserError(f"no normalizer '{kind}'{suggest(kind, list(NORMALIZERS))}")
+    return NORMALIZERS[kind](width, eps=1e-5)

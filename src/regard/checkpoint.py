@@ -1,0 +1,189 @@
+"""A run is one folder: weights, resolved configuration, tokenizer, training state. No pickle anywhere.
+
+Each file is written under a temporary name, synced, then renamed, so that a kill or a full disk leaves the last good one.
+Tensor files carry a hash of their own content and of the tokenizer that belongs to them.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from regard.errors import UserError, WorldError
+from regard.recipe import Recipe
+from regard.systems import System
+from regard.text import Tokenizer
+
+FORMAT = 1
+WEIGHTS, CONFIG, TOKENIZER, LOG, REPORT = (
+    "model.safetensors",
+    "config.json",
+    "tokenizer.json",
+    "log.jsonl",
+    "report.json",
+)
+STATE = "state/trainer.safetensors"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A loaded run, ready to use."""
+
+    path: Path
+    recipe: Recipe
+    tokenizer: Tokenizer
+    model: System
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a file in one step."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise WorldError(
+            f"cannot write {path}: {error.strerror}; what was there before is untouched"
+        ) from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    write(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path.parent} is no run: {path.name} is missing") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is damaged: {error}") from None
+
+
+def content_hash(tensors: dict[str, Tensor]) -> str:
+    """A hash of names, types, shapes and bytes, whatever order they come in."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name].detach().cpu().contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    notes = {"format": str(FORMAT), "content": content_hash(tensors), **notes}
+    write(path, save(tensors, metadata=notes))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and notes of a file that is whole; a damaged or newer one stops."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes = file.metadata() or {}
+            if int(notes.get("format", 0)) > FORMAT:
+                raise UserError(
+                    f"{path} has format {notes['format']}; this Regard reads up to {FORMAT}: update it"
+                )
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise UserError(f"{path.parent} has no {path.name}") from None
+    except (SafetensorError, ValueError, OSError) as error:
+        raise UserError(f"{path} is damaged: {error}") from None
+    if notes.get("content") != content_hash(tensors):
+        raise UserError(f"{path} is damaged: its content does not match its hash")
+    return tensors, notes
+
+
+def weights(model: System) -> dict[str, Tensor]:
+    """Every trained tensor once, tied ones under their first name."""
+    return dict(model.named_parameters())
+
+
+def put_weights(model: System, tensors: dict[str, Tensor], where: str) -> None:
+    """Copy tensors into the model; a name or size that does not fit stops."""
+    mine = weights(model)
+    for name, parameter in mine.items():
+        if name not in tensors:
+            raise UserError(f"{where}: tensor '{name}' is missing")
+        if tensors[name].shape != parameter.shape:
+            found, expected = list(tensors[name].shape), list(parameter.shape)
+            raise UserError(
+                f"{where}: tensor '{name}' has shape {found}, the configuration asks for {expected}"
+            )
+    if extra := sorted(set(tensors) - set(mine)):
+        raise UserError(f"{where}: tensor '{extra[0]}' has no place in this model")
+    with torch.no_grad():
+        for name, parameter in mine.items():
+            parameter.copy_(tensors[name])
+
+
+def write_model(folder: Path, tensors: dict[str, Tensor], tokenizer: Tokenizer) -> None:
+    write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint})
+
+
+def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> None:
+    write(folder / TOKENIZER, tokenizer.to_json().encode())
+    write_json(folder / CONFIG, {"format": FORMAT, **recipe.to_dict()})
+
+
+def read_recipe(folder: Path) -> Recipe:
+    if not folder.is_dir():
+        raise UserError(f"no such run: {folder}")
+    values = read_json(folder / CONFIG)
+    if not isinstance(values, dict):
+        raise UserError(f"{folder / CONFIG} is damaged: it holds no settings")
+    if values.pop("format", FORMAT) > FORMAT:
+        raise UserError(f"{folder} was written by a newer Regard; this one reads format {FORMAT}: update it")
+    return Recipe.parse(values, where=str(folder / CONFIG))
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    path = folder / TOKENIZER
+    try:
+        return Tokenizer.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{folder} has no {TOKENIZER}") from None
+    except Exception as error:  # the backend raises a bare Exception for anything it cannot read
+        raise UserError(f"{path} is damaged: {error}") from None
+
+
+def load(folder: Path | str, device: str = "cpu") -> Run:
+    """A run ready to use: its model in evaluation mode on the device."""
+    folder = Path(folder)
+    recipe = read_recipe(folder)
+    if not (folder / WEIGHTS).exists():
+        raise UserError(f"{folder} has no {WEIGHTS} yet: its training did not reach a checkpoint")
+    tokenizer = read_tokenizer(folder)
+    tensors, notes = read_tensors(folder / WEIGHTS)
+    if notes.get("tokenizer") != tokenizer.fingerprint:
+        raise UserError(f"{folder / TOKENIZER} is not the tokenizer that this model was trained with")
+    model = recipe.system.build(len(tokenizer))
+    put_weights(model, tensors, str(folder / WEIGHTS))
+    return Run(folder, recipe, tokenizer, model.to(device).eval())
+
+
+@contextmanager
+def appended(path: Path) -> Iterator[Any]:
+    """A file of JSON lines, open for adding; `emit(record)` writes one through to the system."""
+    with path.open("a", encoding="utf-8") as file:
+
+        def emit(record: dict[str, Any]) -> None:
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+
+        yield emit

@@ -1,0 +1,168 @@
+"""Token stores to batches. A batch is a pure function of (seed, epoch, step), so that resuming is exact.
+
+Batches hold a budget of tokens. Pairs are bucketed by length; text is packed into windows, where the document rule keeps
+neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from regard.data.batch import IGNORE, Batch, pad, presence
+from regard.data.store import Store
+from regard.errors import UserError
+from regard.place import Place
+from regard.text import Tokenizer
+
+POOL = 50  # batches whose examples are sorted by length together
+
+
+class Batcher(Protocol):
+    """Shuffled batches for training, and the same data in order for evaluation."""
+
+    def steps(self, epoch: int) -> int: ...
+
+    def batch(self, epoch: int, step: int) -> Batch: ...
+
+    def in_order(self) -> Iterator[Batch]: ...
+
+
+class Pairs:
+    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest row, padding included."""
+
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
+        self.source, self.target = stores
+        if not len(self.source):
+            raise UserError("no example is left after dropping empty and overlong ones; see the data report")
+        self.tokenizer, self.batch_tokens, self.seed = tokenizer, batch_tokens, seed
+        self.lengths = np.maximum(self.source.lengths, self.target.lengths) + 1
+        self.plan = lru_cache(maxsize=2)(self._plan)
+
+    def steps(self, epoch: int) -> int:
+        return len(self.plan(epoch))
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self.collate(self.plan(epoch)[step])
+
+    def in_order(self) -> Iterator[Batch]:
+        """Every example once, the longest first so that a shortage of memory shows at once."""
+        for rows in self._cut(np.argsort(-self.lengths, kind="stable")):
+            yield self.collate(rows)
+
+    def collate(self, rows: np.ndarray) -> Batch:
+        ends = self.tokenizer.end
+        source = [np.append(self.source[i], ends) for i in rows]
+        target = [self.target[i] for i in rows]
+        tokens = pad([np.insert(ids, 0, self.tokenizer.start) for ids in target], self.tokenizer.pad)
+        targets = pad([np.append(ids, ends) for ids in target], IGNORE)
+        count = sum(len(ids) + 1 for ids in target)
+        return Batch(
+            tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source)
+        )
+
+    def _plan(self, epoch: int) -> list[np.ndarray]:
+        chance = np.random.default_rng([self.seed, epoch])
+        order = chance.permutation(len(self.lengths))
+        pool = max(1, POOL * self.batch_tokens // int(self.lengths.mean() + 1))
+        batches: list[np.ndarray] = []
+        for start in range(0, len(order), pool):
+            part = order[start : start + pool]
+            batches += self._cut(part[np.argsort(-self.lengths[part], kind="stable")])
+        return [batches[i] for i in chance.permutation(len(batches))]
+
+    def _cut(self, order: np.ndarray) -> list[np.ndarray]:
+        """Consecutive examples, longest first, as many as the budget holds."""
+        cuts, start = [], 0
+        while start < len(order):
+            size = max(1, self.batch_tokens // int(self.lengths[order[start]]))
+            cuts.append(order[start : start + size])
+            start += size
+        return cuts
+
+
+class Windows:
+    """Text packed into windows of the context's length, cut anew at another offset in every epoch."""
+
+    def __init__(
+        self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0
+    ):
+        (self.store,) = stores
+        if len(self.store.flat) < 3:
+            raise UserError("there is no text to train on")
+        self.tokenizer, self.seed = tokenizer, seed
+        self.width = min(context, len(self.store.flat) - 1)
+        self.rows = max(1, batch_tokens // self.width)
+        self.context, self.batch_tokens = context, batch_tokens
+        self.starts = self.store.starts
+        self.plan = lru_cache(maxsize=2)(self._plan)
+
+    def steps(self, epoch: int) -> int:
+        return max(1, len(self.plan(epoch)) // self.rows)
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self.collate(self.plan(epoch)[step * self.rows : (step + 1) * self.rows])
+
+    def collate(self, begins: np.ndarray) -> Batch:
+        """The windows that begin at these places of the flat text."""
+        at = begins[:, None] + np.arange(self.width + 1)
+        ids = self.store.flat[at].astype(np.int64)
+        document = np.searchsorted(self.starts, at, side="right")
+        index = at - np.maximum(self.starts[document - 1], begins[:, None])
+        follows = document[:, 1:] == document[:, :-1]
+        targets = np.where(follows, ids[:, 1:], IGNORE)
+        several = not follows.all()
+        place = Place(
+            torch.from_numpy(index[:, :-1].copy()),
+            torch.from_numpy(document[:, :-1].copy()) if several else None,
+        )
+        return Batch(
+            torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(targets), int(follows.sum()), place
+        )
+
+    def in_order(self, stride: int | None = None) -> Iterator[Batch]:
+        """Every document in windows of its own, each token predicted once.
+
+        With a `stride` shorter than the context, windows overlap, and a token is predicted where most context precedes it.
+        """
+        stride = stride or self.context
+        pieces: list[tuple[np.ndarray, int]] = []
+        for i in range(len(self.store)):
+            pieces += windows_of(self.store[i], self.context, stride)
+            while sum(len(ids) for ids, _ in pieces[:-1]) > self.batch_tokens:
+                take = max(1, self.batch_tokens // max(len(ids) for ids, _ in pieces))
+                yield self._whole(pieces[:take])
+                pieces = pieces[take:]
+        while pieces:
+            take = max(1, self.batch_tokens // max(len(ids) for ids, _ in pieces))
+            yield self._whole(pieces[:take])
+            pieces = pieces[take:]
+
+    def _whole(self, pieces: list[tuple[np.ndarray, int]]) -> Batch:
+        """Pieces with the number of targets at their beginning that were predicted before."""
+        tokens = pad([ids[:-1] for ids, _ in pieces], self.tokenizer.pad)
+        targets = pad(
+            [np.where(np.arange(len(ids) - 1) < known, IGNORE, ids[1:]) for ids, known in pieces], IGNORE
+        )
+        return Batch(tokens, targets, int((targets != IGNORE).sum()), Place.line(tokens))
+
+    def _plan(self, epoch: int) -> np.ndarray:
+        chance = np.random.default_rng([self.seed, epoch])
+        room = len(self.store.flat) - 1
+        offset = int(chance.integers(0, self.width)) if room >= 2 * self.width else 0
+        begins = np.arange(offset, room - self.width + 1, self.width, dtype=np.int64)
+        return chance.permutation(begins)
+
+
+def windows_of(ids: np.ndarray, context: int, stride: int) -> list[tuple[np.ndarray, int]]:
+    """A document cut for evaluation: pieces of at most `context` inputs, and how many targets of each are known."""
+    pieces, done = [], 0
+    last = len(ids) - 1
+    begin = 0
+    while done < last:
+        end = min(begin + context, last)
+        pieces.append((ids[begin : end + 1], done - begin))
+        done, begin = end, begin + stride
+    return pieces

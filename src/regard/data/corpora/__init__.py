@@ -1,0 +1,6 @@
+"""Built-in corpora, made by our own code: nothing copied, nothing downloaded."""
+
+from regard.data.corpora.sequences import COPY, REVERSE
+from regard.data.corpora.stdlib import STDLIB
+
+CORPORA = {corpus.name: corpus for corpus in (STDLIB, COPY, REVERSE)}

@@ -1,0 +1,164 @@
+"""Where records come from: files of lines, parallel lines, TSV or JSONL, read one at a time and never held.
+
+A record is a tuple of texts, one for each column that the objective asks for. Broken input stops with file and line.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from pathlib import Path
+
+from regard.errors import UserError
+
+Record = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Records that can be read again and again. `joined` records are pieces of one document."""
+
+    name: str
+    read: Callable[[], Iterator[Record]]
+    size: int
+    joined: bool = False
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Record]:
+        return self.read()
+
+    def part(self, start: int, stop: int) -> "Source":
+        """Records `start` to `stop`, as a source of their own."""
+        stop = min(stop, self.size)
+        name = f"{self.name} [{start}:{stop}]"
+        return Source(name, lambda: islice(self.read(), start, stop), stop - start, self.joined)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns to read, and what they are called in a TSV header or a JSONL object."""
+
+    names: tuple[str, ...]
+    called: dict[str, str | int] = field(default_factory=dict)
+
+    def label(self, name: str) -> str | int:
+        return self.called.get(name, name)
+
+
+def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> Source:
+    """The source that one path or several name; the ending decides the format."""
+    files = [existing(Path(path)) for path in paths]
+    if len(files) > 1:
+        if len(files) != len(columns.names):
+            raise UserError(
+                f"{len(files)} files for {len(columns.names)} column(s) ({', '.join(columns.names)}): {', '.join(paths)}"
+            )
+        return parallel(files)
+    path = files[0]
+    if path.suffix in (".jsonl", ".ndjson"):
+        return counted(str(path), lambda: jsonl(path, columns))
+    if path.suffix in (".tsv", ".tab"):
+        return counted(str(path), lambda: tsv(path, columns))
+    if len(columns.names) > 1:
+        raise UserError(
+            f"{path} is one file of lines, and {' and '.join(columns.names)} are needed: "
+            "give two files, a .tsv or a .jsonl"
+        )
+    if document == "file":
+        return counted(str(path), lambda: ((line,) for _, line in lines(path)), joined=True)
+    return counted(str(path), lambda: ((line.rstrip("\n"),) for _, line in lines(path)))
+
+
+def existing(path: Path) -> Path:
+    if not path.exists():
+        raise UserError(f"no such file: {path}")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, not a file of text")
+    if path.stat().st_size == 0:
+        raise UserError(f"{path} is empty")
+    return path
+
+
+def counted(name: str, read: Callable[[], Iterator[Record]], *, joined: bool = False) -> Source:
+    """A source whose every record was read once, so that a broken one is found before training begins."""
+    return Source(name, read, sum(1 for _ in read()), joined)
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines with their ends. Only `\\n` ends a line; a byte-order mark is dropped."""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            try:
+                line = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    f"{path} line {number}: not UTF-8 ({error.reason} at byte {error.start})"
+                ) from None
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+
+
+def parallel(paths: list[Path]) -> Source:
+    """Line n of each file belongs together."""
+    sizes = [sum(1 for _ in lines(path)) for path in paths]
+    if len(set(sizes)) > 1:
+        counts = ", ".join(f"{path} has {size} lines" for path, size in zip(paths, sizes, strict=True))
+        raise UserError(f"parallel files differ in length: {counts}")
+
+    def read() -> Iterator[Record]:
+        for row in zip_longest(*(lines(path) for path in paths)):
+            yield tuple(line.strip() for _, line in row)
+
+    return Source(" ".join(map(str, paths)), read, sizes[0])
+
+
+def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
+    for number, line in lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path} line {number}: not JSON ({error.msg} at column {error.colno})") from None
+        if not isinstance(row, dict):
+            raise UserError(f"{path} line {number}: expected an object, found {type(row).__name__}")
+        yield tuple(text_of(row, columns.label(name), f"{path} line {number}") for name in columns.names)
+
+
+def text_of(row: dict, key: str | int, where: str) -> str:
+    if key not in row:
+        raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
+    if not isinstance(row[key], str):
+        raise UserError(f"{where}: field '{key}' is {type(row[key]).__name__}, not text")
+    return row[key]
+
+
+def tsv(path: Path, columns: Columns) -> Iterator[Record]:
+    """Tab-separated columns. A first line that holds the names is a header; without one the order counts."""
+    places: list[int] = []
+    for number, line in lines(path):
+        cells = line.rstrip("\r\n").split("\t")
+        if number == 1:
+            labels = [columns.label(name) for name in columns.names]
+            places, header = tsv_places(labels, cells, columns)
+            if header:
+                continue
+        if len(cells) <= max(places):
+            raise UserError(
+                f"{path} line {number}: {len(cells)} column(s), column {max(places) + 1} is needed"
+            )
+        yield tuple(cells[place].strip() for place in places)
+
+
+def tsv_places(labels: list[str | int], first: list[str], columns: Columns) -> tuple[list[int], bool]:
+    """Where each column stands, and whether the first line is a header."""
+    if all(label in first for label in labels):
+        return [first.index(str(label)) for label in labels], True
+    if all(isinstance(label, int) for label in labels):
+        return [int(label) for label in labels], False
+    if columns.called:
+        raise UserError(
+            f"the first line has no columns named {', '.join(map(str, labels))}: {', '.join(first)}"
+        )
+    return list(range(len(labels))), False

@@ -1,0 +1,76 @@
+"""What to train, validate and test on: the `[data]` section and the sources it names."""
+
+from dataclasses import dataclass, field
+
+from regard.data.corpora import CORPORA
+from regard.data.sources import Columns, Source, open_files
+from regard.errors import UserError, suggest
+
+Paths = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """`train`, `valid`, `test`: a built-in name, one path, or two (source, target).
+
+    `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the columns
+    of TSV and JSONL files. `too_long` is what happens to an example longer than the context: "drop", "truncate", "stop".
+    """
+
+    train: Paths = ""
+    valid: Paths = ""
+    test: Paths = ""
+    fields: dict[str, str | int] = field(default_factory=dict)
+    document: str = "file"
+    too_long: str = "drop"
+
+    def __post_init__(self) -> None:
+        for name, options in (("document", ("file", "line")), ("too_long", ("drop", "truncate", "stop"))):
+            if (value := getattr(self, name)) not in options:
+                raise UserError(f"data.{name} = '{value}' is not known{suggest(value, list(options))}")
+
+
+def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) -> Source:
+    """A built-in corpus's split, or the files."""
+    paths = (where,) if isinstance(where, str) else where
+    if len(paths) == 1 and paths[0] in CORPORA:
+        corpus = CORPORA[paths[0]]
+        if corpus.columns != columns:
+            raise UserError(
+                f"'{corpus.name}' holds {' and '.join(corpus.columns)}; needed: {' and '.join(columns)}"
+            )
+        return corpus.source(split)
+    if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\"):
+        raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
+    return open_files(paths, Columns(columns, data.fields), document=data.document)
+
+
+def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:
+    """The sources by split, and what was decided for the user, in words.
+
+    Without `valid` and `test` the last 5 % of a file and the 5 % before it are held out.
+    """
+    if not data.train:
+        raise UserError("data.train is not set: give a built-in name, a path, or two paths")
+    train = open_source(data.train, "train", data, columns)
+    built_in = isinstance(data.train, str) and data.train in CORPORA
+    found, said = {"train": train}, []
+    for split, where in (("valid", data.valid), ("test", data.test)):
+        if where:
+            found[split] = open_source(where, split, data, columns)
+        elif built_in:
+            found[split] = open_source(data.train, split, data, columns)
+    held_out = [split for split in ("valid", "test") if split not in found]
+    if held_out == ["test"]:
+        return found, said  # the user gave a validation set: nothing is taken from the training text unasked
+    for split in held_out:
+        size = max(1, len(train) // 20)
+        if len(found["train"]) <= size:
+            raise UserError(
+                f"{train.name} has {len(train)} record(s): too few to hold out a {split} set; set data.{split}"
+            )
+        end = len(found["train"])
+        found[split] = train.part(end - size, end)
+        found["train"] = train.part(0, end - size)
+        said.append(f"held out for {split}: records {end - size} to {end} of {train.name}")
+    return found, said

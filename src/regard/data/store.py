@@ -1,0 +1,168 @@
+"""Token files: ids one after another in a memory-mapped file, and where each sequence ends. A corpus may be larger than RAM."""
+
+import hashlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from regard.data.sources import Record, Source
+from regard.errors import UserError
+from regard.text import Tokenizer
+
+AT_ONCE = 2000  # records encoded together
+
+
+class Store:
+    """Sequences of token ids: `store[i]` is one, `lengths` all their lengths, `flat` all ids in a row."""
+
+    def __init__(self, path: Path):
+        self.ends = np.load(path.with_suffix(".ends.npy"), mmap_mode="r")
+        width = np.uint16 if path.with_suffix(".u16").exists() else np.uint32
+        file = path.with_suffix(".u16" if width is np.uint16 else ".u32")
+        self.flat = np.memmap(file, dtype=width, mode="r") if file.stat().st_size else np.zeros(0, width)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def starts(self) -> np.ndarray:
+        return np.concatenate(([0], self.ends[:-1]))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.ends, prepend=0)
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        start = self.ends[i - 1] if i else 0
+        return self.flat[start : self.ends[i]].astype(np.int64)
+
+
+@dataclass
+class Counts:
+    """What happened to the records of one split on their way to tokens."""
+
+    records: int = 0
+    kept: int = 0
+    empty: int = 0
+    dropped: int = 0
+    truncated: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    longest: int = 0
+    hashes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+    @property
+    def duplicated(self) -> int:
+        """Records that had been there before."""
+        return len(self.hashes) - len(np.unique(self.hashes))
+
+    def summary(self) -> dict[str, int]:
+        return {name: value for name, value in vars(self).items() if name != "hashes"} | {
+            "duplicated": self.duplicated
+        }
+
+
+class Writer:
+    """Appends sequences to a store."""
+
+    def __init__(self, path: Path, vocabulary: int):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        small = vocabulary <= 2**16
+        self.path, self.dtype = path, np.uint16 if small else np.uint32
+        self.file = path.with_suffix(".u16" if small else ".u32").open("wb")
+        self.ends = array("q")
+        self.total = 0
+
+    def add(self, ids: list[int], *, ends: bool = True) -> None:
+        self.file.write(np.asarray(ids, self.dtype).tobytes())
+        self.total += len(ids)
+        if ends:
+            self.ends.append(self.total)
+
+    def close(self) -> Store:
+        self.file.close()
+        np.save(self.path.with_suffix(".ends.npy"), np.asarray(self.ends, np.int64))
+        return Store(self.path)
+
+
+def write_pairs(
+    source: Source,
+    tokenizer: Tokenizer,
+    folder: Path,
+    *,
+    columns: tuple[str, ...],
+    context: int,
+    too_long: str,
+) -> tuple[list[Store], Counts]:
+    """One store per column, example i at the same place in each. Each side has room for a start or end symbol."""
+    writers = [Writer(folder / column, len(tokenizer)) for column in columns]
+    counts, most = Counts(), context - 1
+    for row in encoded(source, tokenizer, counts):
+        if not all(row):
+            counts.empty += 1
+            continue
+        longest = max(map(len, row))
+        counts.longest = max(counts.longest, longest)
+        if longest > most:
+            if too_long == "stop":
+                raise UserError(
+                    f"{source.name}: an example has {longest} tokens and the context holds {most} and an end"
+                )
+            if too_long == "drop":
+                counts.dropped += 1
+                continue
+            counts.truncated += 1
+            row = [ids[:most] for ids in row]
+        for writer, ids in zip(writers, row, strict=True):
+            writer.add(ids)
+        counts.kept += 1
+        counts.tokens += len(row[-1]) + 1
+    return [writer.close() for writer in writers], counts
+
+
+def write_documents(source: Source, tokenizer: Tokenizer, folder: Path) -> tuple[list[Store], Counts]:
+    """One store of documents, each between a start and an end symbol. Nothing is dropped: long ones become windows."""
+    writer, counts = Writer(folder / "text", len(tokenizer)), Counts()
+    if source.joined:
+        writer.add([tokenizer.start], ends=False)
+    for (ids,) in encoded(source, tokenizer, counts):
+        if source.joined:
+            writer.add(ids, ends=False)
+        elif ids:
+            writer.add([tokenizer.start, *ids, tokenizer.end])
+        else:
+            counts.empty += 1
+            continue
+        counts.kept += 1
+    if source.joined:
+        writer.add([tokenizer.end])
+    counts.tokens = writer.total
+    store = writer.close()
+    counts.longest = int(store.lengths.max(initial=0))
+    return [store], counts
+
+
+def encoded(source: Source, tokenizer: Tokenizer, counts: Counts) -> Iterator[list[list[int]]]:
+    """The records as tokens, counted and hashed on the way."""
+    hashes = array("Q")
+    for chunk in chunks(iter(source), AT_ONCE):
+        columns = [tokenizer.encode_batch(list(texts)) for texts in zip(*chunk, strict=True)]
+        for record, row in zip(chunk, zip(*columns, strict=True), strict=True):
+            counts.records += 1
+            counts.unknown += sum(ids.count(tokenizer.unknown) for ids in row)
+            if any(text.strip() for text in record):
+                digest = hashlib.blake2b(
+                    "\t".join(text.strip() for text in record).encode(), digest_size=8
+                ).digest()
+                hashes.append(int.from_bytes(digest, "little"))
+            yield list(row)
+    counts.hashes = np.asarray(hashes, np.uint64)
+
+
+def chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
+    while chunk := list(islice(records, size)):
+        yield chunk

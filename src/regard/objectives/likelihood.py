@@ -1,0 +1,78 @@
+"""Maximum likelihood (O1, O2): the probability of what really follows, for a text alone or given a source."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from torch.nn.functional import cross_entropy
+from torch.utils.checkpoint import checkpoint
+
+from regard.data import IGNORE, Batch
+from regard.errors import UserError
+from regard.shapes import Float, Int, Tensor
+from regard.systems import System
+
+AT_ONCE = 2**27  # logits held together; beyond it they are computed in pieces, and again for the gradient
+
+
+class Loss(NamedTuple):
+    """Sums over the counted targets: what is minimised, the plain negative log-likelihood in nats, and how many."""
+
+    total: Float[Tensor, ""]
+    nats: Float[Tensor, ""]
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextToken:
+    """Predict each token of a text from those before it."""
+
+    columns: ClassVar[tuple[str, ...]] = ("text",)
+    smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smoothing < 1:
+            raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
+
+    def __call__(self, model: System, batch: Batch) -> Loss:
+        memory = model.encode(batch.source, batch.source_present) if batch.source is not None else None
+        vectors = model.hidden(batch.tokens, memory, at=batch.at)
+        return vocabulary_loss(model, vectors, batch, smoothing=self.smoothing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation(NextToken):
+    """Predict each token of a target from those before it and the source."""
+
+    columns: ClassVar[tuple[str, ...]] = ("source", "target")
+    smoothing: float = 0.1
+
+
+def vocabulary_loss(
+    model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float
+) -> Loss:
+    """The loss over the vocabulary, without ever holding more than about `AT_ONCE` logits."""
+    rows, targets = vectors.flatten(0, 1), batch.targets.flatten()
+    size = max(1, AT_ONCE // model.vocabulary)
+    if rows.shape[0] <= size:
+        return Loss(*piece_loss(rows, targets, model.logits, smoothing), batch.count)
+    pieces = [
+        checkpoint(piece_loss, r, t, model.logits, smoothing, use_reentrant=False)
+        for r, t in zip(rows.split(size), targets.split(size), strict=True)
+    ]
+    return Loss(sum(p[0] for p in pieces), sum(p[1] for p in pieces), batch.count)
+
+
+def piece_loss(
+    rows: Float[Tensor, "n w"],
+    targets: Int[Tensor, "n"],
+    logits: Callable[[Tensor], Tensor],
+    smoothing: float,
+) -> tuple[Tensor, Tensor]:
+    """With label smoothing, `smoothing` of the probability is asked for every token alike."""
+    scores = logits(rows).float()
+    nats = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum")
+    if not smoothing:
+        return nats, nats.detach()
+    smooth = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum", label_smoothing=smoothing)
+    return smooth, nats.detach()

@@ -1,0 +1,32 @@
+"""Where a token stands. Places are passed explicitly everywhere, never inferred from lengths."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+
+from regard.shapes import Bool, Int, Tensor
+
+
+@dataclass(frozen=True)
+class Place:
+    """All that a pattern or a position scheme may ask of a token.
+
+    `index` counts from the start of its document. `document` is None when each row holds one document, `present` is None
+    when there is no padding to hide: both are known on the host, so a fast kernel may be chosen without asking the device.
+    """
+
+    index: Int[Tensor, "b t"]
+    document: Int[Tensor, "b t"] | None = None
+    present: Bool[Tensor, "b t"] | None = None
+
+    @staticmethod
+    def line(tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None) -> "Place":
+        """Every row counted from 0."""
+        index = torch.arange(tokens.shape[1], device=tokens.device).expand(tokens.shape)
+        return Place(index, present=present)
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Place":
+        """The same record with `change` done to each field that is there."""
+        fields = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(self, **{name: change(value) for name, value in fields.items()})

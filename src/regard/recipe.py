@@ -1,0 +1,183 @@
+"""Everything a run is made from, in one frozen record: the sections of a TOML file."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regard.config import build, override, read_toml
+from regard.data import Data
+from regard.errors import UserError, suggest
+from regard.objectives import OBJECTIVES
+from regard.systems import SYSTEMS
+from regard.text import Text
+
+PRESETS = Path(__file__).parent / "presets"
+
+
+def one_of(section: str, name: str, value: str, options: tuple[str, ...]) -> None:
+    if value not in options:
+        raise UserError(f"{section}.{name} = '{value}' is not known{suggest(value, list(options))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """How a model is trained.
+
+    `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and gives
+    the same gradient with less memory. Training ends at `steps` or `max_tokens` predicted tokens, whichever comes first;
+    0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of the formula.
+    """
+
+    steps: int = 1000
+    max_tokens: int = 0
+    batch_tokens: int = 4096
+    accumulate: int = 1
+    rate: float = 1e-3
+    warmup: int = 100
+    schedule: str = "cosine"
+    decay: float = 0.2  # of "constant": the last part, in which the rate falls to its floor
+    floor: float = 0.0  # the last rate, as a part of the highest
+    weight_decay: float = 0.01
+    beta1: float = 0.9
+    beta2: float = 0.98
+    clip: float = 1.0
+    average: str = "none"
+    average_decay: float = 0.999
+    average_last: int = 5
+    patience: int = 0
+    save_every: int = 500
+    evaluate_every: int = 500
+    log_every: int = 20
+    device: str = "auto"
+    precision: str = "auto"
+    compile: str | bool = "auto"
+    deterministic: bool = False
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 and self.max_tokens < 1:
+            raise UserError("train.steps and train.max_tokens are both 0: training would never end")
+        for name in (
+            "batch_tokens",
+            "accumulate",
+            "log_every",
+            "save_every",
+            "evaluate_every",
+            "average_last",
+        ):
+            if getattr(self, name) < 1:
+                raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 1")
+        if not self.rate > 0:
+            raise UserError(f"train.rate = {self.rate}; it must be more than 0")
+        one_of("train", "schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))
+        one_of("train", "average", self.average, ("none", "ema", "last"))
+        one_of("train", "precision", self.precision, ("auto", "float32", "bfloat16"))
+        if isinstance(self.compile, str):
+            one_of("train", "compile", self.compile, ("auto",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decode:
+    """How text is made. `length_penalty`: "none", "average", or "gnmt" with its exponent, as in "gnmt:0.6"."""
+
+    max_tokens: int = 200
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    beam: int = 1
+    length_penalty: str = "average"
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1 or self.beam < 1:
+            raise UserError("decode.max_tokens and decode.beam must be at least 1")
+        if self.temperature < 0:
+            raise UserError(
+                f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more"
+            )
+        if not 0 < self.top_p <= 1 or not 0 <= self.min_p < 1 or self.top_k < 0:
+            raise UserError(
+                "decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more"
+            )
+        if self.beam > 1 and self.temperature > 0:
+            raise UserError("a beam does not sample: leave decode.beam at 1 or decode.temperature at 0")
+        if self.repetition_penalty <= 0:
+            raise UserError(f"decode.repetition_penalty = {self.repetition_penalty}; it must be more than 0")
+        name, _, exponent = self.length_penalty.partition(":")
+        one_of("decode", "length_penalty", name, ("none", "average", "gnmt"))
+        if exponent:
+            try:
+                float(exponent)
+            except ValueError:
+                raise UserError(
+                    f"decode.length_penalty = '{self.length_penalty}': {exponent} is no number"
+                ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A run from text to model. `system` and `objective` are entries of `SYSTEMS` and `OBJECTIVES`."""
+
+    seed: int = 0
+    data: Data = field(default_factory=Data)
+    text: Text = field(default_factory=Text)
+    system: Any = None
+    objective: Any = None
+    train: Train = field(default_factory=Train)
+    decode: Decode = field(default_factory=Decode)
+
+    @staticmethod
+    def parse(values: dict[str, Any], *, where: str) -> "Recipe":
+        """A recipe from a tree of settings; `where` names the file in messages."""
+        known = {"data": Data, "text": Text, "train": Train, "decode": Decode}
+        made: dict[str, Any] = {}
+        for name, value in values.items():
+            if name in known:
+                made[name] = build(known[name], value, where=f"{where} [{name}]")
+            elif name in ("system", "objective"):
+                made[name] = entry(name, value, where)
+            elif name == "seed":
+                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                    raise UserError(f"{where}: seed = {value!r} is not a whole number from 0 on")
+                made[name] = value
+            else:
+                sections = [*known, "system", "objective", "seed"]
+                raise UserError(f"{where}: no section '{name}'{suggest(name, sections)}")
+        for name in ("system", "objective"):
+            if name not in made:
+                raise UserError(f"{where}: section [{name}] is missing")
+        return Recipe(**made)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree that `parse` takes back."""
+        tree = asdict(self)
+        for name, table in (("system", SYSTEMS), ("objective", OBJECTIVES)):
+            kind = next(kind for kind, cls in table.items() if type(getattr(self, name)) is cls)
+            tree[name] = {"kind": kind, **tree[name]}
+        return json.loads(json.dumps(tree))
+
+
+def entry(section: str, values: dict[str, Any], where: str) -> Any:
+    """The system or objective that the section's `kind` names, with the rest as its settings."""
+    table = {"system": SYSTEMS, "objective": OBJECTIVES}[section]
+    if not isinstance(values, dict) or "kind" not in values:
+        raise UserError(f"{where} [{section}]: setting 'kind' is missing; known: {', '.join(table)}")
+    kind, rest = values["kind"], {key: value for key, value in values.items() if key != "kind"}
+    if kind not in table:
+        raise UserError(f"{where} [{section}]: no kind '{kind}'{suggest(str(kind), list(table))}")
+    return build(table[kind], rest, where=f"{where} [{section}]")
+
+
+def presets() -> list[str]:
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+
+
+def read(name: str, settings: list[str] | None = None) -> Recipe:
+    """A preset by name or a TOML file by path, with `section.key=value` settings put in."""
+    path = Path(name) if name.endswith(".toml") else PRESETS / f"{name}.toml"
+    if not name.endswith(".toml") and not path.exists():
+        raise UserError(f"no preset '{name}'{suggest(name, presets())}")
+    values = override(read_toml(path), settings or [])
+    return Recipe.parse(values, where=path.name)

@@ -1,0 +1,37 @@
+"""The decoder-only Transformer (S9): GPT and, with other settings, Llama."""
+
+import math
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.attention.heads import initialise
+from regard.attention.patterns import causal
+from regard.blocks.embedding import Embedding, Unembedding
+from regard.errors import UserError
+from regard.systems.layers import Layers, StackSystem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpt(Layers):
+    """Blocks that see the past alone, read out by the embedding itself when `tied` (Radford et al., 2019)."""
+
+    depth: int = 4
+    position: str = "learned"
+    feedforward: str = "gelu-tanh"
+    tied: bool = True
+
+    def build(self, vocabulary: int) -> StackSystem:
+        std = 0.02
+        embedding = Embedding(vocabulary, self.width, self.positions(std), std=std, dropout=self.dropout)
+        if self.tied and embedding.position.takes:
+            raise UserError(
+                "concatenated positions make word vectors narrower than the output; set system.tied=false"
+            )
+        decoder = self.stack(embedding, [self.block(causal, embedding.position) for _ in range(self.depth)])
+        output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
+        initialise(decoder.blocks, std)
+        for block in decoder.blocks:  # what is added to the stream, so that its size does not grow with depth
+            for layer in (block.attention.output, block.feedforward.output):
+                nn.init.normal_(layer.weight, std=std / math.sqrt(2 * self.depth))
+        return StackSystem(self, decoder, output)

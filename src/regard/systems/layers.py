@@ -1,0 +1,112 @@
+"""The settings that Transformers share, and the parts they make."""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.attention.cache import Cache
+from regard.attention.heads import MultiHead, head_width
+from regard.attention.patterns import Pattern
+from regard.attention.positions import Position, position
+from regard.attention.scores import SCORES
+from regard.blocks.block import Block, Stack
+from regard.blocks.embedding import Unembedding
+from regard.blocks.feedforward import FEEDFORWARDS
+from regard.blocks.norms import normalizer
+from regard.blocks.residual import RESIDUALS
+from regard.errors import UserError, suggest
+from regard.place import Place
+from regard.systems.system import System
+
+
+def pick(table: dict, name: str, setting: str):
+    """The entry a setting names, or a message that lists what there is."""
+    if name not in table:
+        raise UserError(f"system.{setting} = '{name}' is not known{suggest(name, list(table))}")
+    return table[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layers:
+    """One layer's shape. `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads."""
+
+    width: int = 128
+    heads: int = 4
+    groups: int = 0
+    depth: int = 2
+    hidden: int = 0
+    context: int = 256
+    position: str = "sinusoidal"
+    position_at: str = "input"
+    norm: str = "pre"
+    normalizer: str = "layer"
+    feedforward: str = "relu"
+    score: str = "scaled-dot"
+    dropout: float = 0.1
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("width", "heads", "depth", "context"):
+            if getattr(self, name) < 1:
+                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
+        for name in ("groups", "hidden"):
+            if getattr(self, name) < 0:
+                raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 (automatic) or more")
+        if not 0 <= self.dropout < 1:
+            raise UserError(f"system.dropout = {self.dropout}; it must be at least 0 and less than 1")
+        head_width(self.width, self.heads)
+
+    def positions(self, std: float) -> Position:
+        return position(
+            self.position, self.position_at, width=self.width, heads=self.heads, limit=self.context, std=std
+        )
+
+    def attention(self, pattern: Pattern, where: Position | None = None) -> MultiHead:
+        score = pick(SCORES, self.score, "score")(self.heads, self.width // self.heads)
+        return MultiHead(
+            self.width,
+            self.heads,
+            groups=self.groups,
+            pattern=pattern,
+            score=score,
+            position=where,
+            dropout=self.dropout,
+            bias=self.bias,
+        )
+
+    def residual(self) -> nn.Module:
+        return pick(RESIDUALS, self.norm, "norm")(normalizer(self.normalizer, self.width), self.dropout)
+
+    def block(self, pattern: Pattern, where: Position, cross: MultiHead | None = None) -> Block:
+        feedforward = pick(FEEDFORWARDS, self.feedforward, "feedforward")(
+            self.width, self.hidden or 4 * self.width, dropout=self.dropout, bias=self.bias
+        )
+        return Block(self.attention(pattern, where), feedforward, self.residual, cross=cross)
+
+    def stack(self, embedding: nn.Module, blocks: list[Block]) -> Stack:
+        closes = pick(RESIDUALS, self.norm, "norm").closes
+        return Stack(embedding, blocks, normalizer(self.normalizer, self.width) if closes else None)
+
+
+class StackSystem(System):
+    """A system whose decoder is a stack: alone it is a language model, under an encoder a translator."""
+
+    def __init__(self, settings: Layers, decoder: Stack, output: Unembedding):
+        super().__init__()
+        self.settings, self.context = settings, settings.context
+        self.decoder, self.output = decoder, output
+        self.vocabulary = output.rows.out_features
+
+    def hidden(self, tokens, memory=None, cache=None, at=None):
+        if at is None:
+            at = cache.places(tokens) if cache is not None else Place.line(tokens)
+        vectors = self.decoder(tokens, at, memory=memory, cache=cache)
+        if cache is not None:
+            cache.advance(at)
+        return vectors
+
+    def logits(self, vectors):
+        return self.output(vectors)
+
+    def start(self, rows, capacity):
+        return Cache(len(self.decoder.blocks), rows, capacity, self.device)

@@ -1,0 +1,64 @@
+"""The Transformer encoder-decoder (S7; Vaswani et al., 2017, figure 1)."""
+
+import math
+from dataclasses import dataclass
+
+from regard.attention.heads import xavier
+from regard.attention.patterns import causal, everyone
+from regard.blocks.block import Memory, Stack
+from regard.blocks.embedding import Embedding, Unembedding
+from regard.errors import UserError, suggest
+from regard.place import Place
+from regard.systems.layers import Layers, StackSystem
+
+TIES = ("none", "output", "all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformer(Layers):
+    """An encoder whose tokens all see each other, a decoder that sees its past and the encoder's top layer.
+
+    `tied` is "none", "output" (target embedding = output layer) or "all" (source embedding too).
+    """
+
+    depth: int = 2
+    context: int = 512
+    tied: str = "all"
+
+    def build(self, vocabulary: int) -> "EncoderDecoder":
+        if self.tied not in TIES:
+            raise UserError(f"system.tied = '{self.tied}' is not known{suggest(self.tied, list(TIES))}")
+        source, target = self._embedding(vocabulary), self._embedding(vocabulary)
+        if self.tied == "all":
+            source.rows = target.rows
+        if self.tied != "none" and target.position.takes:
+            raise UserError(
+                "concatenated positions make word vectors narrower than the output; set system.tied='none'"
+            )
+        encoder = self.stack(source, [self.block(everyone, source.position) for _ in range(self.depth)])
+        decoder = self.stack(
+            target,
+            [self.block(causal, target.position, cross=self.attention(everyone)) for _ in range(self.depth)],
+        )
+        output = Unembedding(vocabulary, self.width, tied=None if self.tied == "none" else target.rows)
+        xavier(encoder.blocks)
+        xavier(decoder.blocks)
+        return EncoderDecoder(self, encoder, decoder, output)
+
+    def _embedding(self, vocabulary: int) -> Embedding:
+        std, scale = self.width**-0.5, math.sqrt(self.width)
+        return Embedding(
+            vocabulary, self.width, self.positions(1.0), std=std, scale=scale, dropout=self.dropout
+        )
+
+
+class EncoderDecoder(StackSystem):
+    reads_source = True
+
+    def __init__(self, settings: Transformer, encoder: Stack, decoder: Stack, output: Unembedding):
+        super().__init__(settings, decoder, output)
+        self.encoder = encoder
+
+    def encode(self, source, present=None):
+        at = Place.line(source, present)
+        return Memory(self.encoder(source, at), at)

@@ -1,0 +1,68 @@
+"""Looking inside: modules offer what is worth seeing, and it is computed only while somebody listens.
+
+    with record(model, "decoder.blocks.*.attention.weights") as seen:
+        model.decode(tokens)
+    seen["decoder.blocks.0.attention.weights"]
+
+A tap never changes what the model computes: it is handed a function and calls it beside the fast path.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+
+import torch
+from torch import Tensor, nn
+
+from regard.errors import UserError
+
+
+class Tap(nn.Module):
+    """A named place in a model where one tensor can be seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener: Callable[[Tensor], None] | None = None
+
+    def forward(self, compute: Callable[[], Tensor]) -> None:
+        if self.listener is not None:
+            self.listener(compute())
+
+
+class Recording(dict[str, Tensor]):
+    """Name of the tap -> what it showed last; `all(name)` gives every showing in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: dict[str, list[Tensor]] = {}
+
+    def add(self, name: str, value: Tensor) -> None:
+        self[name] = value
+        self.history.setdefault(name, []).append(value)
+
+    def all(self, name: str) -> list[Tensor]:
+        return self.history.get(name, [])
+
+
+def taps(model: nn.Module) -> dict[str, Tap]:
+    """Every tap of the model by name."""
+    return {name: module for name, module in model.named_modules() if isinstance(module, Tap)}
+
+
+@contextmanager
+def record(model: nn.Module, *patterns: str) -> Iterator[Recording]:
+    """Listen to the taps whose names match one of the patterns (`*` matches anything)."""
+    everything = taps(model)
+    chosen = {name: tap for name, tap in everything.items() if any(fnmatchcase(name, p) for p in patterns)}
+    if not chosen:
+        raise UserError(f"no tap matches {', '.join(patterns)}; this model has {', '.join(everything)}")
+    seen = Recording()
+    before = {name: tap.listener for name, tap in chosen.items()}
+    for name, tap in chosen.items():
+        tap.listener = lambda value, name=name: seen.add(name, value.detach())
+    try:
+        with torch.compiler.set_stance("force_eager"):
+            yield seen
+    finally:
+        for name, tap in chosen.items():
+            tap.listener = before[name]

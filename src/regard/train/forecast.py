@@ -1,0 +1,107 @@
+"""What a training will cost, told before the first step from a rehearsal on one real batch."""
+
+import time
+from dataclasses import dataclass
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.data import Batch
+from regard.systems import parameters
+from regard.train.device import autocast
+from regard.train.loop import Trainer
+from regard.train.state import generators, put_generators
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """FLOPs count multiplications and additions of matrix products, forward and backward."""
+
+    parameters: int
+    tokens_per_step: int
+    flops_per_step: float
+    memory_bytes: int
+    seconds: float
+    steps: int
+
+    def line(self) -> str:
+        return (
+            f"{quantity(self.parameters)} parameters, {self.tokens_per_step:,} target tokens and "
+            f"{quantity(self.flops_per_step)}FLOP a step, {self.steps:,} steps, about {quantity(self.memory_bytes, 1024)}B "
+            f"of memory, {duration(self.seconds)}"
+        )
+
+
+def forecast(trainer: Trainer) -> Forecast:
+    """Rehearse the first batch: no weight, gradient or random state is left changed."""
+    state, settings = trainer.state, trainer.settings
+    batch = trainer.batches.batch(state.progress.epoch, 0)
+    chance = generators(trainer.device)
+    saved = SavedBytes()
+    with FlopCounterMode(display=False) as counter, saved:
+        rehearse(trainer, batch)
+    seconds = min(timed(trainer, batch) for _ in range(2))
+    put_generators(chance)
+    count = parameters(state.model)
+    steps = settings.steps or settings.max_tokens // max(1, batch.count)
+    if settings.max_tokens:
+        steps = min(steps, -(-settings.max_tokens // max(1, batch.count)))
+    averages = {"none": 0, "ema": 1, "last": settings.average_last}[settings.average]
+    return Forecast(
+        parameters=count,
+        tokens_per_step=batch.count,
+        flops_per_step=float(counter.get_total_flops()),
+        memory_bytes=count * 4 * (4 + averages) + saved.bytes // settings.accumulate,
+        seconds=seconds * steps,
+        steps=steps,
+    )
+
+
+def rehearse(trainer: Trainer, batch: Batch) -> None:
+    trainer.model.train()
+    with autocast(trainer.device, trainer.precision):
+        loss = trainer.objective(trainer.model, batch.to(trainer.device))
+    (loss.total / batch.count).backward()
+    trainer.state.optimiser.zero_grad(set_to_none=True)
+
+
+def timed(trainer: Trainer, batch: Batch) -> float:
+    began = time.perf_counter()
+    rehearse(trainer, batch)
+    if trainer.device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began
+
+
+class SavedBytes(torch.autograd.graph.saved_tensors_hooks):
+    """Counts what the forward pass keeps for the backward pass, each storage once."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, int] = {}
+        super().__init__(self._pack, lambda tensor: tensor)
+
+    def _pack(self, tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        self.seen[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.seen.values())
+
+
+def quantity(value: float, base: int = 1000) -> str:
+    """1234567 as `1.2 M`."""
+    for letter in ("", "k", "M", "G", "T", "P"):
+        if abs(value) < base:
+            return f"{value:.0f} {letter}" if not letter else f"{value:.1f} {letter}"
+        value /= base
+    return f"{value:.1f} E"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,227 @@
+"""The training loop. It knows nothing about language: batches in, an objective to minimise, callables to watch it."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from regard.data import Batch, Batcher
+from regard.errors import Interrupted, WorldError
+from regard.objectives import Loss
+from regard.recipe import Train
+from regard.systems import System
+from regard.train.average import using
+from regard.train.device import autocast
+from regard.train.schedule import Schedule
+from regard.train.state import State
+
+Objective = Callable[[System, Batch], Loss]
+Event = dict[str, Any]
+
+
+@dataclass
+class Trainer:
+    """One training. `save` keeps the state; each of `watch` is told what happens."""
+
+    state: State
+    objective: Objective
+    batches: Batcher
+    valid: Batcher | None
+    settings: Train
+    schedule: Schedule
+    precision: torch.dtype
+    save: Callable[[State], None]
+    watch: list[Callable[[Event], None]]
+    compiled: bool = False
+
+    def __post_init__(self) -> None:
+        self.model, self.device = self.state.model, self.state.model.device
+        self.loss = torch.compile(self._loss) if self.compiled else self._loss
+        self._batch = lru_cache(maxsize=2)(self.batches.batch)
+
+    def fit(self) -> None:
+        """Train to the end, or to Ctrl-C or SIGTERM, which leave a checkpoint."""
+        settings, progress = self.settings, self.state.progress
+        began, since = time.perf_counter() - progress.seconds, Since()
+        with interruptions() as interrupted:
+            while (batch := self._next()) is not None:
+                nats, norm, rate = self._step(batch)
+                since.add(nats, batch.count)
+                progress.seconds = time.perf_counter() - began
+                last = self._next() is None
+                logs = last or progress.step % settings.log_every == 0
+                saves = last or progress.step % settings.save_every == 0 or interrupted.is_set()
+                if logs or saves or self.device.type == "cpu":
+                    self._stop_if_lost(nats, norm, batch)
+                if logs:
+                    self._tell("step", rate=rate, norm=float(norm), **since.read())
+                if self.valid is not None and (last or progress.step % settings.evaluate_every == 0):
+                    last = self._validate() or last
+                    progress.seconds = time.perf_counter() - began
+                if saves or last:
+                    progress.finished = last
+                    self.state.average.before_save(progress.step)
+                    self.save(self.state)
+                if interrupted.is_set() and not last:
+                    raise Interrupted(f"stopped at step {progress.step}; the checkpoint is written")
+                if last:
+                    break
+        self._tell("end")
+
+    def evaluate(self, batches: Batcher) -> float:
+        """Nats per token with the weights that would be used. Only sums are kept, never logits."""
+        self.model.eval()
+        nats, count = torch.zeros((), device=self.device, dtype=torch.float64), 0
+        with torch.no_grad(), using(self.model, self.state.average.weights()):
+            for batch in batches.in_order():
+                with autocast(self.device, self.precision):
+                    nats += self.objective(self.model, batch.to(self.device)).nats.double()
+                count += batch.count
+        self.model.train()
+        return float(nats) / max(1, count)
+
+    def done(self) -> float:
+        """The finished part of the training, by whichever limit comes first."""
+        settings, progress = self.settings, self.state.progress
+        parts = [progress.step / settings.steps] if settings.steps else []
+        parts += [progress.tokens / settings.max_tokens] if settings.max_tokens else []
+        return max(parts)
+
+    def _loss(self, batch: Batch) -> Loss:
+        return self.objective(self.model, batch)
+
+    def _next(self) -> Batch | None:
+        """The batch at this place of the data, or None when training ends here: after `steps`, or before `max_tokens`
+        would be passed."""
+        settings, progress = self.settings, self.state.progress
+        if settings.steps and progress.step >= settings.steps:
+            return None
+        if progress.batch >= self.batches.steps(progress.epoch):
+            progress.epoch, progress.batch = progress.epoch + 1, 0
+        batch = self._batch(progress.epoch, progress.batch)
+        return None if settings.max_tokens and progress.tokens + batch.count > settings.max_tokens else batch
+
+    def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, float]:
+        """One update from the whole batch, computed in as many pieces as asked."""
+        progress, optimiser = self.state.progress, self.state.optimiser
+        self.model.train()
+        rate = self.schedule(progress.step + 1, self.done())
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        nats = torch.zeros((), device=self.device)
+        pieces = batch.split(self.settings.accumulate) if self.settings.accumulate > 1 else [batch]
+        for piece in pieces:
+            with autocast(self.device, self.precision):
+                loss = self.loss(replace(piece, count=0).to(self.device))
+            (loss.total / batch.count).backward()
+            nats += loss.nats
+        limit = self.settings.clip or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        if self.device.type == "cpu" and not bool(torch.isfinite(norm)):
+            self._stop_if_lost(nats, norm, batch)
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        progress.step, progress.batch, progress.tokens = (
+            progress.step + 1,
+            progress.batch + 1,
+            progress.tokens + batch.count,
+        )
+        self.state.average.after_step(progress.step)
+        return nats, norm, rate
+
+    def _validate(self) -> bool:
+        """Measure the validation loss, remember the best, and say whether patience has run out."""
+        progress, patience = self.state.progress, self.settings.patience
+        loss = self.evaluate(self.valid)
+        progress.since_best += 1
+        if loss < progress.best:
+            progress.best, progress.best_step, progress.since_best = loss, progress.step, 0
+            if patience:
+                self.state.best = {
+                    name: t.detach().clone() for name, t in self.state.average.weights().items()
+                }
+        self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step)
+        return bool(patience) and progress.since_best >= patience
+
+    def _stop_if_lost(self, nats: torch.Tensor, norm: torch.Tensor, batch: Batch) -> None:
+        """A loss or gradient that is no number ends the run; the last good checkpoint stays as it is."""
+        if bool(torch.isfinite(nats)) and bool(torch.isfinite(norm)):
+            return
+        what = "loss" if not bool(torch.isfinite(nats)) else "gradient"
+        progress = self.state.progress
+        raise WorldError(
+            f"the {what} is no longer a number at step {progress.step} (epoch {progress.epoch}, batch {progress.batch}); "
+            f"first in {self._first_lost(batch)}. The last good checkpoint is kept; try a lower train.rate, "
+            "more train.warmup or train.precision=float32"
+        )
+
+    def _first_lost(self, batch: Batch) -> str:
+        """The first part of the model whose output is no number on this batch."""
+        found: list[str] = []
+
+        def listen(name: str):
+            def hook(module, inputs, output) -> None:
+                if isinstance(output, torch.Tensor) and not found and not bool(torch.isfinite(output).all()):
+                    found.append(name)
+
+            return hook
+
+        handles = [
+            module.register_forward_hook(listen(name)) for name, module in self.model.named_modules() if name
+        ]
+        with torch.no_grad():
+            self.objective(self.model, batch.to(self.device))
+        for handle in handles:
+            handle.remove()
+        return found[0] if found else "the gradients"
+
+    def _tell(self, kind: str, **facts: Any) -> None:
+        progress = self.state.progress
+        event = {"event": kind, "step": progress.step, "epoch": progress.epoch, "tokens": progress.tokens}
+        event |= {"seconds": round(progress.seconds, 3), "done": round(self.done(), 6), **facts}
+        for watcher in self.watch:
+            watcher(event)
+
+
+class Since:
+    """Loss and speed since the last look."""
+
+    def __init__(self) -> None:
+        self.nats: Any = 0.0
+        self.count, self.began = 0, time.perf_counter()
+
+    def add(self, nats: torch.Tensor, count: int) -> None:
+        self.nats, self.count = self.nats + nats, self.count + count
+
+    def read(self) -> dict[str, float]:
+        loss, speed = float(self.nats) / self.count, self.count / (time.perf_counter() - self.began)
+        self.__init__()  # type: ignore[misc]
+        return {"loss": loss, "tokens_per_second": speed}
+
+
+@contextmanager
+def interruptions() -> Iterator[threading.Event]:
+    """Ctrl-C and SIGTERM set a flag instead of breaking off in the middle of a step. A second Ctrl-C breaks off."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+
+    def note(number, frame) -> None:
+        if flag.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        flag.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield flag
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,213 @@
+"""A run from recipe to finished folder, and on from where it stopped."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard import checkpoint
+from regard.checkpoint import CONFIG, LOG, REPORT, STATE
+from regard.data import splits
+from regard.data.prepare import batcher, prepare, report_lines, stores
+from regard.errors import UserError, WorldError
+from regard.recipe import Recipe
+from regard.systems import System
+from regard.text import Tokenizer
+from regard.train.average import AVERAGES
+from regard.train.device import choose_device, choose_precision, chooses_compile
+from regard.train.forecast import Forecast, duration, forecast, quantity
+from regard.train.loop import Trainer
+from regard.train.optimiser import adamw
+from regard.train.schedule import schedule
+from regard.train.state import Progress, State
+from regard.train.watch import watchers
+
+TOKENS = "tokens"
+
+
+def note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def train(
+    recipe: Recipe,
+    out: Path | str,
+    *,
+    force: bool = False,
+    quiet: bool = False,
+    tensorboard: bool = False,
+) -> Path:
+    """Train a new run into the folder `out`, which must not hold one already unless `force`."""
+    folder = Path(out)
+    choose_device(recipe.train.device)
+    recipe.system.build(8)  # a setting that does not fit stops here, before anything is touched
+    opened = splits(recipe.data, recipe.objective.columns)
+    clear(folder, force=force)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldError(f"cannot write {folder}: {error.strerror}") from error
+    start(recipe, folder, say=(lambda line: None) if quiet else note, opened=opened)
+    return go_on(folder, quiet=quiet, tensorboard=tensorboard)
+
+
+def clear(folder: Path, *, force: bool) -> None:
+    """Make room for a run. Only a folder that holds a run is ever removed, and only when asked."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not folder.is_dir() or not (folder / CONFIG).exists():
+        raise UserError(f"{folder} exists and is no run; give another --out")
+    if not force:
+        raise UserError(
+            f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on"
+        )
+    shutil.rmtree(folder)
+
+
+def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=None) -> None:
+    """Write all that a run needs before its first step. `config.json` comes last: with it the run can be resumed."""
+    prepared = prepare(
+        recipe.data,
+        recipe.text,
+        recipe.objective.columns,
+        context=recipe.system.context,
+        folder=folder / TOKENS,
+        say=say,
+        opened=opened,
+    )
+    for line in report_lines(prepared.report):
+        say("  " + line)
+    checkpoint.write_json(
+        folder / REPORT, {"data": prepared.report, "seed": recipe.seed, "versions": versions()}
+    )
+    checkpoint.write_setup(folder, recipe, prepared.tokenizer)
+
+
+def resume(folder: Path | str, *, quiet: bool = False, tensorboard: bool = False) -> Path:
+    """Go on bit for bit. A run killed before its first checkpoint starts at step 0; a finished one says so."""
+    folder = Path(folder)
+    checkpoint.read_recipe(folder)
+    return go_on(folder, quiet=quiet, tensorboard=tensorboard)
+
+
+def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
+    say = (lambda line: None) if quiet else note
+    recipe, tokenizer = checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder)
+    if recipe.train.threads:
+        torch.set_num_threads(recipe.train.threads)
+    torch.use_deterministic_algorithms(recipe.train.deterministic)
+    with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
+        trainer = make_trainer(folder, recipe, tokenizer, watch)
+        cost = forecast(trainer)
+        if (folder / STATE).exists():
+            trainer.state.restore(folder)
+            forget_after(folder / LOG, trainer.state.progress.step)
+            if trainer.state.progress.finished:
+                say(f"{folder} is finished: {trainer.state.progress.step:,} steps")
+                return folder
+            say(f"going on at step {trainer.state.progress.step:,}")
+        say(f"{trainer.device}, {str(trainer.precision).removeprefix('torch.')}: {cost.line()}")
+        trainer.fit()
+    figures = measured(trainer, cost)
+    old = checkpoint.read_json(folder / REPORT)
+    checkpoint.write_json(folder / REPORT, {**old, "forecast": asdict(cost), "measured": figures})
+    say(
+        f"trained {figures['steps']:,} steps in {duration(figures['seconds'])}: "
+        f"{figures['tokens_per_second']:,.0f} tokens/s, {quantity(figures['flops_per_second'])}FLOP/s -> {folder}"
+    )
+    return folder
+
+
+def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list) -> Trainer:
+    """The trainer of a run at step 0: a state is restored into it."""
+    device = choose_device(recipe.train.device)
+    torch.manual_seed(recipe.seed)
+    model: System = recipe.system.build(len(tokenizer)).to(device)
+    average = AVERAGES[recipe.train.average](model, recipe.train)
+    state = State(model, adamw(model, recipe.train), average, Progress(), {})
+
+    def batches(split: str):
+        if not (folder / TOKENS / split).exists():
+            return None
+        return batcher(
+            stores(folder / TOKENS / split, recipe.objective.columns),
+            tokenizer,
+            batch_tokens=recipe.train.batch_tokens,
+            context=recipe.system.context,
+            seed=recipe.seed,
+        )
+
+    def save(state: State) -> None:
+        state.save(folder, tokenizer)
+        checkpoint.write_model(folder, state.best or state.average.weights(), tokenizer)
+
+    train_batches = batches("train")
+    if train_batches is None:
+        raise UserError(f"{folder} has no training tokens: it was imported, or {TOKENS}/ was removed")
+    return Trainer(
+        state=state,
+        objective=recipe.objective,
+        batches=train_batches,
+        valid=batches("valid"),
+        settings=recipe.train,
+        schedule=schedule(recipe.train, getattr(recipe.system, "width", 1)),
+        precision=choose_precision(recipe.train.precision, device),
+        save=save,
+        watch=watch,
+        compiled=chooses_compile(recipe.train, device),
+    )
+
+
+def forget_after(log: Path, step: int) -> None:
+    """Drop what was logged after the checkpoint: those steps are taken again."""
+    import json
+
+    if log.exists():
+        kept = [line for line in log.read_text().splitlines() if json.loads(line)["step"] <= step]
+        log.write_text("".join(line + "\n" for line in kept))
+
+
+def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
+    """What the training really took."""
+    progress = trainer.state.progress
+    flops = cost.flops_per_step / max(1, cost.tokens_per_step) * progress.tokens
+    seconds = max(progress.seconds, 1e-9)
+    on_cuda = trainer.device.type == "cuda"
+    return {
+        "steps": progress.step,
+        "epochs": progress.epoch,
+        "tokens": progress.tokens,
+        "seconds": progress.seconds,
+        "tokens_per_second": progress.tokens / seconds,
+        "flops": flops,
+        "flops_per_second": flops / seconds,
+        "peak_memory_bytes": torch.cuda.max_memory_allocated() if on_cuda else resident(),
+        "best_valid_loss": progress.best,
+        "device": torch.cuda.get_device_name() if on_cuda else platform.processor() or platform.machine(),
+        "precision": str(trainer.precision).removeprefix("torch."),
+    }
+
+
+def resident() -> int:
+    """The most memory this process has held, in bytes."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def versions() -> dict[str, str]:
+    from regard import __version__
+
+    return {
+        "regard": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+    }

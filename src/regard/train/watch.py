@@ -1,0 +1,100 @@
+"""Watching a training: a live bar in a terminal, plain lines elsewhere, `log.jsonl`, TensorBoard."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import LOG, appended
+from regard.errors import UserError
+from regard.train.forecast import duration
+
+Watcher = Callable[[dict[str, Any]], None]
+
+
+def interactive() -> bool:
+    """Whether progress may be drawn over itself."""
+    return sys.stderr.isatty() and not os.environ.get("CI") and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def watchers(folder: Path, *, quiet: bool = False, tensorboard: bool = False) -> Iterator[list[Watcher]]:
+    """All that listen to a training in this folder."""
+    with ExitStack() as stack:
+        found: list[Watcher] = [stack.enter_context(appended(folder / LOG))]
+        if tensorboard:
+            found.append(stack.enter_context(board(folder)))
+        if not quiet:
+            found.append(stack.enter_context(bar()) if interactive() else plain())
+        yield found
+
+
+def status(event: dict[str, Any]) -> str:
+    return (
+        f"step {event['step']:,}  loss {event['loss']:.3f}  {event['tokens_per_second']:,.0f} tokens/s  "
+        f"rate {event['rate']:.1e}"
+    )
+
+
+def time_left(event: dict[str, Any]) -> str:
+    done = event["done"]
+    return duration(event["seconds"] / done * (1 - done)) + " left" if 0 < done < 1 else ""
+
+
+def plain(every: float = 5.0) -> Watcher:
+    """A line at most every few seconds, and one for each validation."""
+    last = 0.0
+
+    def watch(event: dict[str, Any]) -> None:
+        nonlocal last
+        if event["event"] == "valid":
+            print(f"step {event['step']:,}  validation loss {event['loss']:.4f}", file=sys.stderr, flush=True)
+        elif event["event"] == "step" and (time.monotonic() - last > every or event["done"] >= 1):
+            last = time.monotonic()
+            print(
+                f"{event['done']:4.0%}  {status(event)}  {time_left(event)}".rstrip(),
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return watch
+
+
+@contextmanager
+def bar() -> Iterator[Watcher]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = (BarColumn(bar_width=24), TaskProgressColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("starting", total=1.0)
+        valid = ""
+
+        def watch(event: dict[str, Any]) -> None:
+            nonlocal valid
+            if event["event"] == "valid":
+                valid = f"  valid {event['loss']:.3f}"
+            elif event["event"] == "step":
+                text = f"{status(event)}{valid}  {time_left(event)}"
+                progress.update(task, completed=min(1.0, event["done"]), description=text)
+
+        yield watch
+
+
+@contextmanager
+def board(folder: Path) -> Iterator[Watcher]:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise UserError("TensorBoard is not installed: pip install 'regard[tensorboard]'") from None
+    with SummaryWriter(str(folder / "tensorboard")) as writer:
+
+        def watch(event: dict[str, Any]) -> None:
+            for name in ("loss", "rate", "norm", "tokens_per_second"):
+                if name in event:
+                    writer.add_scalar(f"{event['event']}/{name}", event[name], event["step"])
+
+        yield watch

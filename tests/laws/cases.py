@@ -1,0 +1,92 @@
+"""The systems on which every law is tried: each entry of SYSTEMS plain, and each of its choices once.
+
+Every size is a different prime (or a product of few), so that a transposed axis cannot pass.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+
+from regard.place import Place
+from regard.systems import SYSTEMS, System
+
+VOCABULARY = 31
+SMALL = {"width": 24, "heads": 4, "depth": 3, "hidden": 37, "context": 41, "dropout": 0.0}
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def build(self, **more: Any) -> System:
+        """A model whose weights are large enough that a mistake shows."""
+        torch.manual_seed(5)
+        model = SYSTEMS[self.kind](**{**SMALL, **self.settings, **more}).build(VOCABULARY)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 0.1 * torch.randn_like(parameter)
+        return model.eval()
+
+
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"norm": "post"},
+    {"normalizer": "rms", "bias": False},
+    {"feedforward": "swiglu"},
+    {"feedforward": "gelu"},
+    {"groups": 2},
+    {"groups": 1, "position": "rotary"},
+    {"position": "none"},
+    {"position": "learned"},
+    {"position": "sinusoidal"},
+    {"position": "sinusoidal", "position_at": "heads"},
+    {"position": "learned", "position_at": "heads"},
+    {"position": "sinusoidal", "position_at": "concatenated", "tied": None},
+    {"score": "dot"},
+    {"score": "bilinear"},
+    {"score": "additive"},
+    {"tied": None},
+]
+UNTIED = {"transformer": "none", "gpt": False}
+
+
+def cases() -> list[Any]:
+    found = []
+    for kind in SYSTEMS:
+        for choice in CHOICES:
+            settings = {**choice, "tied": UNTIED[kind]} if "tied" in choice else dict(choice)
+            label = "-".join([kind, *(str(value) for value in choice.values())])
+            found.append(pytest.param(Case(kind, settings), id=label))
+        if kind == "transformer":
+            found.append(pytest.param(Case(kind, {"tied": "output"}), id="transformer-tied-output"))
+    return found
+
+
+every_system = pytest.mark.parametrize("case", cases())
+
+
+def texts(rows: int = 3, length: int = 13, seed: int = 1) -> torch.Tensor:
+    return torch.randint(4, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def ragged(lengths: list[int], longest: int | None = None) -> torch.Tensor:
+    """True where a row of that length goes on."""
+    return torch.arange(longest or max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def memory_for(model: System, rows: int = 3, lengths: list[int] | None = None):
+    """A source read by the model, or None for one that reads none."""
+    if not model.reads_source:
+        return None
+    source = texts(rows, 11, seed=2)
+    return model.encode(source, ragged(lengths, 11) if lengths else None)
+
+
+def packed_place(pieces: list[list[int]]) -> Place:
+    """Rows of documents of these lengths, each counted from 0."""
+    index = torch.tensor([[i for length in row for i in range(length)] for row in pieces])
+    document = torch.tensor([[d for d, length in enumerate(row) for _ in range(length)] for row in pieces])
+    return Place(index, document)
