@@ -56,9 +56,7 @@ def write(path: Path, content: bytes) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise WorldError(
-            f"cannot write {path}: {error.strerror}; what was there before is untouched"
-        ) from error
+        raise WorldError(f"cannot write {path}: {error.strerror}; what was there before is untouched") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -96,9 +94,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
             if int(notes.get("format", 0)) > FORMAT:
-                raise UserError(
-                    f"{path} has format {notes['format']}; this Regard reads up to {FORMAT}: update it"
-                )
+                raise UserError(f"{path} has format {notes['format']}; this Regard reads up to {FORMAT}: update it")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise UserError(f"{path.parent} has no {path.name}") from None
@@ -122,9 +118,7 @@ def put_weights(model: System, tensors: dict[str, Tensor], where: str) -> None:
             raise UserError(f"{where}: tensor '{name}' is missing")
         if tensors[name].shape != parameter.shape:
             found, expected = list(tensors[name].shape), list(parameter.shape)
-            raise UserError(
-                f"{where}: tensor '{name}' has shape {found}, the configuration asks for {expected}"
-            )
+            raise UserError(f"{where}: tensor '{name}' has shape {found}, the configuration asks for {expected}")
     if extra := sorted(set(tensors) - set(mine)):
         raise UserError(f"{where}: tensor '{extra[0]}' has no place in this model")
     with torch.no_grad():

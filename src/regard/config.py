@@ -23,11 +23,7 @@ def build(cls: type[T], values: dict[str, Any], *, where: str) -> T:
     for key in values:
         if key not in known:
             raise UserError(f"{where}: no setting '{key}'{suggest(key, list(known))}")
-    missing = [
-        n
-        for n, f in known.items()
-        if f.default is MISSING and f.default_factory is MISSING and n not in values
-    ]
+    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in values]
     if missing:
         raise UserError(f"{where}: setting '{missing[0]}' is missing")
     checked = {key: check(value, hints[key], where=f"{where} {key}") for key, value in values.items()}

@@ -94,13 +94,9 @@ class Decode:
         if self.max_tokens < 1 or self.beam < 1:
             raise UserError("decode.max_tokens and decode.beam must be at least 1")
         if self.temperature < 0:
-            raise UserError(
-                f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more"
-            )
+            raise UserError(f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more")
         if not 0 < self.top_p <= 1 or not 0 <= self.min_p < 1 or self.top_k < 0:
-            raise UserError(
-                "decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more"
-            )
+            raise UserError("decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more")
         if self.beam > 1 and self.temperature > 0:
             raise UserError("a beam does not sample: leave decode.beam at 1 or decode.temperature at 0")
         if self.repetition_penalty <= 0:
@@ -111,9 +107,7 @@ class Decode:
             try:
                 float(exponent)
             except ValueError:
-                raise UserError(
-                    f"decode.length_penalty = '{self.length_penalty}': {exponent} is no number"
-                ) from None
+                raise UserError(f"decode.length_penalty = '{self.length_penalty}': {exponent} is no number") from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,9 +67,7 @@ class MultiHead(nn.Module):
         """The largest distance, block or stride named in it: checks use longer inputs."""
         return max(self.pattern.reach, self.position.reach, self.compress.reach)
 
-    def forward(
-        self, x: Float[Tensor, "b q w"], at: Place, *, cache: Layer | None = None
-    ) -> Float[Tensor, "b q w"]:
+    def forward(self, x: Float[Tensor, "b q w"], at: Place, *, cache: Layer | None = None) -> Float[Tensor, "b q w"]:
         """Self-attention. With a cache, `x` may be only the newest tokens."""
         query = self._split(self.to_query(x), self.heads)
         key, value = self.key_value(x)

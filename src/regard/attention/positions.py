@@ -103,9 +103,7 @@ class Rotary(Position):
     def __init__(self, width: int, base: float = 10_000.0):
         super().__init__()
         if width % 2:
-            raise UserError(
-                f"rotary positions turn pairs of components; a head of width {width} has an odd one"
-            )
+            raise UserError(f"rotary positions turn pairs of components; a head of width {width} has an odd one")
         self.register_buffer("rate", rates(width, base), persistent=False)
 
     def on_heads(self, query, key, value, q, k):

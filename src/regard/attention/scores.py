@@ -13,9 +13,7 @@ from regard.shapes import Float, Tensor
 
 
 class Score(nn.Module):
-    def forward(
-        self, query: Float[Tensor, "b h q d"], key: Float[Tensor, "b h k d"]
-    ) -> Float[Tensor, "b h q k"]:
+    def forward(self, query: Float[Tensor, "b h q d"], key: Float[Tensor, "b h k d"]) -> Float[Tensor, "b h q k"]:
         raise NotImplementedError
 
     def folded(self, query: Float[Tensor, "b h q d"]) -> tuple[Float[Tensor, "b h q d"], float] | None:

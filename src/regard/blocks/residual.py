@@ -16,9 +16,7 @@ class PreNorm(nn.Module):
         super().__init__()
         self.norm, self.dropout = norm, nn.Dropout(dropout)
 
-    def forward(
-        self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "b t w"]:
+    def forward(self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t w"]:
         return x + self.dropout(sublayer(self.norm(x)))
 
 
@@ -31,9 +29,7 @@ class PostNorm(nn.Module):
         super().__init__()
         self.norm, self.dropout = norm, nn.Dropout(dropout)
 
-    def forward(
-        self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "b t w"]:
+    def forward(self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t w"]:
         return self.norm(x + self.dropout(sublayer(x)))
 
 

@@ -59,9 +59,7 @@ class Pairs:
         tokens = pad([np.insert(ids, 0, self.tokenizer.start) for ids in target], self.tokenizer.pad)
         targets = pad([np.append(ids, ends) for ids in target], IGNORE)
         count = sum(len(ids) + 1 for ids in target)
-        return Batch(
-            tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source)
-        )
+        return Batch(tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source))
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
         chance = np.random.default_rng([self.seed, epoch])
@@ -86,9 +84,7 @@ class Pairs:
 class Windows:
     """Text packed into windows of the context's length, cut anew at another offset in every epoch."""
 
-    def __init__(
-        self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0
-    ):
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0):
         (self.store,) = stores
         if len(self.store.flat) < 3:
             raise UserError("there is no text to train on")
@@ -118,9 +114,7 @@ class Windows:
             torch.from_numpy(index[:, :-1].copy()),
             torch.from_numpy(document[:, :-1].copy()) if several else None,
         )
-        return Batch(
-            torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(targets), int(follows.sum()), place
-        )
+        return Batch(torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(targets), int(follows.sum()), place)
 
     def in_order(self, stride: int | None = None) -> Iterator[Batch]:
         """Every document in windows of its own, each token predicted once.
@@ -143,9 +137,7 @@ class Windows:
     def _whole(self, pieces: list[tuple[np.ndarray, int]]) -> Batch:
         """Pieces with the number of targets at their beginning that were predicted before."""
         tokens = pad([ids[:-1] for ids, _ in pieces], self.tokenizer.pad)
-        targets = pad(
-            [np.where(np.arange(len(ids) - 1) < known, IGNORE, ids[1:]) for ids, known in pieces], IGNORE
-        )
+        targets = pad([np.where(np.arange(len(ids) - 1) < known, IGNORE, ids[1:]) for ids, known in pieces], IGNORE)
         return Batch(tokens, targets, int((targets != IGNORE).sum()), Place.line(tokens))
 
     def _plan(self, epoch: int) -> np.ndarray:

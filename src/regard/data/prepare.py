@@ -56,9 +56,7 @@ def write(
     return write_pairs(source, tokenizer, folder, columns=columns, context=context, too_long=too_long)
 
 
-def batcher(
-    stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0
-) -> Batcher:
+def batcher(stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0) -> Batcher:
     """Pairs for two columns, packed windows for one."""
     if len(stores) == 1:
         return Windows(stores, tokenizer, batch_tokens=batch_tokens, context=context, seed=seed)
@@ -74,9 +72,7 @@ def report(counts: dict[str, Counts], said: list[str], context: int) -> dict[str
     """What was truncated, dropped, duplicated, unknown, and what stands in two splits."""
     seen = np.unique(counts["train"].hashes)
     overlap = {
-        split: int(np.isin(np.unique(count.hashes), seen).sum())
-        for split, count in counts.items()
-        if split != "train"
+        split: int(np.isin(np.unique(count.hashes), seen).sum()) for split, count in counts.items() if split != "train"
     }
     return {
         "context": context,

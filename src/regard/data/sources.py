@@ -93,9 +93,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 line = raw.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise UserError(
-                    f"{path} line {number}: not UTF-8 ({error.reason} at byte {error.start})"
-                ) from None
+                raise UserError(f"{path} line {number}: not UTF-8 ({error.reason} at byte {error.start})") from None
             yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
@@ -145,9 +143,7 @@ def tsv(path: Path, columns: Columns) -> Iterator[Record]:
             if header:
                 continue
         if len(cells) <= max(places):
-            raise UserError(
-                f"{path} line {number}: {len(cells)} column(s), column {max(places) + 1} is needed"
-            )
+            raise UserError(f"{path} line {number}: {len(cells)} column(s), column {max(places) + 1} is needed")
         yield tuple(cells[place].strip() for place in places)
 
 
@@ -158,7 +154,5 @@ def tsv_places(labels: list[str | int], first: list[str], columns: Columns) -> t
     if all(isinstance(label, int) for label in labels):
         return [int(label) for label in labels], False
     if columns.called:
-        raise UserError(
-            f"the first line has no columns named {', '.join(map(str, labels))}: {', '.join(first)}"
-        )
+        raise UserError(f"the first line has no columns named {', '.join(map(str, labels))}: {', '.join(first)}")
     return list(range(len(labels))), False

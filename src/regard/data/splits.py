@@ -36,9 +36,7 @@ def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) 
     if len(paths) == 1 and paths[0] in CORPORA:
         corpus = CORPORA[paths[0]]
         if corpus.columns != columns:
-            raise UserError(
-                f"'{corpus.name}' holds {' and '.join(corpus.columns)}; needed: {' and '.join(columns)}"
-            )
+            raise UserError(f"'{corpus.name}' holds {' and '.join(corpus.columns)}; needed: {' and '.join(columns)}")
         return corpus.source(split)
     if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\"):
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")

@@ -61,9 +61,7 @@ class Counts:
         return len(self.hashes) - len(np.unique(self.hashes))
 
     def summary(self) -> dict[str, int]:
-        return {name: value for name, value in vars(self).items() if name != "hashes"} | {
-            "duplicated": self.duplicated
-        }
+        return {name: value for name, value in vars(self).items() if name != "hashes"} | {"duplicated": self.duplicated}
 
 
 class Writer:
@@ -155,9 +153,7 @@ def encoded(source: Source, tokenizer: Tokenizer, counts: Counts) -> Iterator[li
             counts.records += 1
             counts.unknown += sum(ids.count(tokenizer.unknown) for ids in row)
             if any(text.strip() for text in record):
-                digest = hashlib.blake2b(
-                    "\t".join(text.strip() for text in record).encode(), digest_size=8
-                ).digest()
+                digest = hashlib.blake2b("\t".join(text.strip() for text in record).encode(), digest_size=8).digest()
                 hashes.append(int.from_bytes(digest, "little"))
             yield list(row)
     counts.hashes = np.asarray(hashes, np.uint64)

@@ -48,9 +48,7 @@ class Translation(NextToken):
     smoothing: float = 0.1
 
 
-def vocabulary_loss(
-    model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float
-) -> Loss:
+def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float) -> Loss:
     """The loss over the vocabulary, without ever holding more than about `AT_ONCE` logits."""
     rows, targets = vectors.flatten(0, 1), batch.targets.flatten()
     size = max(1, AT_ONCE // model.vocabulary)

@@ -25,9 +25,7 @@ class Gpt(Layers):
         std = 0.02
         embedding = Embedding(vocabulary, self.width, self.positions(std), std=std, dropout=self.dropout)
         if self.tied and embedding.position.takes:
-            raise UserError(
-                "concatenated positions make word vectors narrower than the output; set system.tied=false"
-            )
+            raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
         decoder = self.stack(embedding, [self.block(causal, embedding.position) for _ in range(self.depth)])
         output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
         initialise(decoder.blocks, std)

@@ -32,9 +32,7 @@ class Transformer(Layers):
         if self.tied == "all":
             source.rows = target.rows
         if self.tied != "none" and target.position.takes:
-            raise UserError(
-                "concatenated positions make word vectors narrower than the output; set system.tied='none'"
-            )
+            raise UserError("concatenated positions make word vectors narrower than the output; set system.tied='none'")
         encoder = self.stack(source, [self.block(everyone, source.position) for _ in range(self.depth)])
         decoder = self.stack(
             target,
@@ -47,9 +45,7 @@ class Transformer(Layers):
 
     def _embedding(self, vocabulary: int) -> Embedding:
         std, scale = self.width**-0.5, math.sqrt(self.width)
-        return Embedding(
-            vocabulary, self.width, self.positions(1.0), std=std, scale=scale, dropout=self.dropout
-        )
+        return Embedding(vocabulary, self.width, self.positions(1.0), std=std, scale=scale, dropout=self.dropout)
 
 
 class EncoderDecoder(StackSystem):

@@ -58,9 +58,7 @@ def neighbours(pieces: list[str]) -> list[Pair]:
     return list(zip(pieces, pieces[1:], strict=False))
 
 
-def count_pairs(
-    spelled: dict[str, list[str]], counts: Counter[str]
-) -> tuple[Counter[Pair], dict[Pair, set[str]]]:
+def count_pairs(spelled: dict[str, list[str]], counts: Counter[str]) -> tuple[Counter[Pair], dict[Pair, set[str]]]:
     pairs: Counter[Pair] = Counter()
     homes: dict[Pair, set[str]] = defaultdict(set)
     for word, pieces in spelled.items():

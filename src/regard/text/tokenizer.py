@@ -30,9 +30,7 @@ class Text:
         if self.kind not in KINDS:
             raise UserError(f"no kind of tokens '{self.kind}'{suggest(self.kind, list(KINDS))}")
         if self.vocabulary and self.vocabulary <= len(SPECIALS):
-            raise UserError(
-                f"a vocabulary of {self.vocabulary} has no room: {len(SPECIALS)} are special symbols"
-            )
+            raise UserError(f"a vocabulary of {self.vocabulary} has no room: {len(SPECIALS)} are special symbols")
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,7 @@ class Tokenizer:
         if settings.lowercase:
             backend.normalizer = normalizers.Lowercase()
         lines = (line for text in texts for line in split_lines(text))
-        backend.train_from_iterator(
-            lines, recipe.trainer(settings.vocabulary or MOST.get(settings.kind, 8000))
-        )
+        backend.train_from_iterator(lines, recipe.trainer(settings.vocabulary or MOST.get(settings.kind, 8000)))
         tokenizer = Tokenizer(backend)
         if settings.kind in LEARNT and settings.vocabulary > len(tokenizer):
             raise UserError(
@@ -148,9 +144,7 @@ _bytes = tuple(sorted(pre_tokenizers.ByteLevel.alphabet()))
 _unknown = (("unk_token", UNKNOWN),)
 
 KINDS = {
-    "char": Recipe(
-        models.WordLevel, trainers.WordLevelTrainer, (_each,), decoders.Fuse(), model_options=_unknown
-    ),
+    "char": Recipe(models.WordLevel, trainers.WordLevelTrainer, (_each,), decoders.Fuse(), model_options=_unknown),
     "byte": Recipe(
         models.BPE,
         trainers.BpeTrainer,

@@ -25,9 +25,7 @@ def choose_device(name: str) -> torch.device:
     if device.type not in there:
         raise UserError(f"no such device: '{name}'; known: auto, cpu, cuda, cuda:1, mps")
     if (device.index or 0) >= there[device.type]:
-        raise UserError(
-            f"no such device: '{name}'; this machine has {there[device.type]} of kind '{device.type}'"
-        )
+        raise UserError(f"no such device: '{name}'; this machine has {there[device.type]} of kind '{device.type}'")
     return device
 
 

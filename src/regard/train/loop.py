@@ -144,9 +144,7 @@ class Trainer:
         if loss < progress.best:
             progress.best, progress.best_step, progress.since_best = loss, progress.step, 0
             if patience:
-                self.state.best = {
-                    name: t.detach().clone() for name, t in self.state.average.weights().items()
-                }
+                self.state.best = {name: t.detach().clone() for name, t in self.state.average.weights().items()}
         self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step)
         return bool(patience) and progress.since_best >= patience
 
@@ -173,9 +171,7 @@ class Trainer:
 
             return hook
 
-        handles = [
-            module.register_forward_hook(listen(name)) for name, module in self.model.named_modules() if name
-        ]
+        handles = [module.register_forward_hook(listen(name)) for name, module in self.model.named_modules() if name]
         with torch.no_grad():
             self.objective(self.model, batch.to(self.device))
         for handle in handles:

@@ -31,12 +31,8 @@ def optimiser_tensors(optimiser: torch.optim.Optimizer, model: nn.Module) -> dic
     }
 
 
-def put_optimiser_tensors(
-    optimiser: torch.optim.Optimizer, model: nn.Module, tensors: dict[str, Tensor]
-) -> None:
+def put_optimiser_tensors(optimiser: torch.optim.Optimizer, model: nn.Module, tensors: dict[str, Tensor]) -> None:
     for name, parameter in model.named_parameters():
-        mine = {
-            key.rpartition("/")[2]: value for key, value in tensors.items() if key.rpartition("/")[0] == name
-        }
+        mine = {key.rpartition("/")[2]: value for key, value in tensors.items() if key.rpartition("/")[0] == name}
         if mine:
             optimiser.state[parameter] = {key: value.to(parameter.device) for key, value in mine.items()}

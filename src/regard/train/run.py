@@ -64,9 +64,7 @@ def clear(folder: Path, *, force: bool) -> None:
     if not folder.is_dir() or not (folder / CONFIG).exists():
         raise UserError(f"{folder} exists and is no run; give another --out")
     if not force:
-        raise UserError(
-            f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on"
-        )
+        raise UserError(f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on")
     shutil.rmtree(folder)
 
 
@@ -83,9 +81,7 @@ def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=No
     )
     for line in report_lines(prepared.report):
         say("  " + line)
-    checkpoint.write_json(
-        folder / REPORT, {"data": prepared.report, "seed": recipe.seed, "versions": versions()}
-    )
+    checkpoint.write_json(folder / REPORT, {"data": prepared.report, "seed": recipe.seed, "versions": versions()})
     checkpoint.write_setup(folder, recipe, prepared.tokenizer)
 
 

@@ -47,9 +47,7 @@ class State:
             "best": self.best,
             "chance": generators(self.model.device),
         }
-        tensors = {
-            f"{group}|{name}": tensor for group, part in groups.items() for name, tensor in part.items()
-        }
+        tensors = {f"{group}|{name}": tensor for group, part in groups.items() for name, tensor in part.items()}
         notes = {"progress": json.dumps(asdict(self.progress)), "tokenizer": tokenizer.fingerprint}
         write_tensors(folder / STATE, tensors, notes)
 

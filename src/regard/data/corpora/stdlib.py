@@ -16,10 +16,7 @@ def modules(split: str) -> Iterator[Record]:
     root = Path(sysconfig.get_paths()["stdlib"])
     for path in sorted(root.glob("*.py")) + sorted(root.glob("[a-z]*/*.py")):
         parts = path.relative_to(root).parts
-        if (
-            parts[0] in ("test", "idlelib", "lib2to3", "site-packages", "turtledemo")
-            or path.stat().st_size > LARGEST
-        ):
+        if parts[0] in ("test", "idlelib", "lib2to3", "site-packages", "turtledemo") or path.stat().st_size > LARGEST:
             continue
         residue = crc32("/".join(parts).encode()) % 20
         if split != {0: "valid", 1: "test"}.get(residue, "train"):
