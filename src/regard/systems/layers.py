@@ -93,7 +93,7 @@ class StackSystem(System):
 
     def __init__(self, settings: Layers, decoder: Stack, output: Unembedding):
         super().__init__()
-        self.settings, self.context = settings, settings.context
+        self.settings, self.context, self.width = settings, settings.context, settings.width
         self.decoder, self.output = decoder, output
         self.vocabulary = output.rows.out_features
 

@@ -17,6 +17,7 @@ class System(nn.Module):
     """
 
     context: int
+    width: int
     vocabulary: int
     reads_source = False
 

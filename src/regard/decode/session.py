@@ -1,0 +1,82 @@
+"""Texts that grow token by token (O11)."""
+
+import numpy as np
+import torch
+
+from regard.data.batch import pad, presence
+from regard.errors import UserError
+from regard.shapes import Float, Int, Tensor
+from regard.systems import System
+
+
+class Session:
+    """Rows of tokens and what a model remembers of them.
+
+    A row longer than the context is seen through a window that moves on by half a context at a time; where it stands
+    depends on the row's own length alone, so a row's continuation does not depend on its neighbours.
+    """
+
+    def __init__(self, model: System, rows: list[list[int]], *, room: int, sources: list[list[int]] | None = None):
+        self.model, self.rows, self.device = model, rows, model.device
+        self.capacity = min(model.context, max(map(len, rows)) + room)
+        self.memory = model.encode(*table(sources, self.device)) if sources is not None else None
+        self._open()
+
+    def log_probabilities(self) -> Float[Tensor, "b v"]:
+        """Of each token, as the next one of each row."""
+        return self.logits.float().log_softmax(-1)
+
+    def append(self, tokens: Int[Tensor, "b"], chosen: list[int]) -> None:
+        """Lengthen each row by a token; `chosen` are the same tokens on the host."""
+        for row, token in zip(self.rows, chosen, strict=True):
+            row.append(token)
+        if self.cache.used >= self.model.context:
+            self._open()
+        else:
+            self.logits = self.model.decode(tokens[:, None], self.memory, self.cache)[:, -1]
+
+    def select(self, rows: list[int]) -> None:
+        """Row i goes on as what row `rows[i]` was. There may be fewer rows than before, or one several times."""
+        if rows == list(range(len(self.rows))):
+            return
+        index = torch.tensor(rows, device=self.device)
+        self.rows = [list(self.rows[i]) for i in rows]
+        self.logits = self.logits[index]
+        self.memory = self.memory.reorder(index) if self.memory is not None else None
+        self.cache.reorder(index)
+
+    def _open(self) -> None:
+        """Read what each row's window shows, into an empty cache."""
+        windows = [row[window_start(len(row), self.model.context) :] for row in self.rows]
+        tokens, present = table(windows, self.device)
+        self.cache = self.model.start(len(windows), self.capacity)
+        vectors = self.model.hidden(tokens, self.memory, self.cache, self.cache.places(tokens, present))
+        last = torch.tensor([len(window) - 1 for window in windows], device=self.device)
+        self.logits = self.model.logits(vectors[torch.arange(len(windows), device=self.device), last])
+
+
+def table(rows: list[list[int]], device: torch.device) -> tuple[Int[Tensor, "b t"], Tensor | None]:
+    """Rows filled up on the right, and where they really are."""
+    arrays = [np.asarray(row, np.int64) for row in rows]
+    present = presence(arrays)
+    return pad(arrays, 0).to(device), present.to(device) if present is not None else None
+
+
+def window_start(length: int, context: int) -> int:
+    """Where the visible part of a row begins: 0 while it fits, then always a multiple of half the context."""
+    if length <= context:
+        return 0
+    half = max(1, context // 2)
+    return -(-(length - context) // half) * half
+
+
+def check_prompts(model: System, rows: list[list[int]], sources: list[list[int]] | None) -> None:
+    """Stop with both numbers when something is longer than the context."""
+    if model.reads_source and sources is None:
+        raise UserError("this model translates: it needs a source text")
+    if not model.reads_source and sources is not None:
+        raise UserError("this model continues text and reads no source; use 'regard generate'")
+    for row in rows:
+        model.fits(len(row), "the prompt")
+    for source in sources or []:
+        model.fits(len(source), "the source text")

@@ -1,0 +1,117 @@
+"""Evaluating a run, or an ensemble of runs, on its own test split or on files."""
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import Run
+from regard.data.batching import Windows
+from regard.data.prepare import batcher, report_lines, write
+from regard.data.prepare import report as data_report
+from regard.data.sources import Source
+from regard.data.splits import open_source, splits
+from regard.decode import generate, together
+from regard.errors import UserError
+from regard.evaluate.perplexity import Units, perplexities, total_nats
+from regard.evaluate.pronoun import pronoun_accuracy
+from regard.evaluate.translation import translation_scores
+from regard.recipe import Decode
+
+BATCH_TOKENS = 8192
+
+
+def evaluate(
+    runs: Sequence[Run],
+    data: tuple[str, ...] = (),
+    *,
+    decode: Decode | None = None,
+    stride: int | None = None,
+    lowercase: bool = False,
+    tokenize: str = "13a",
+    say: Callable[[str], None] = lambda line: None,
+    on_done: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """The scores that apply to the run's task, by the names that `--json` prints."""
+    began, run = time.perf_counter(), combined(runs)
+    source = choose(run, data, say)
+    results = likelihood(run, source, stride, say)
+    if run.model.reads_source:
+        records = list(source)
+        hypotheses = translations(run, [record[0] for record in records], decode, on_done)
+        sources, references = [r[0] for r in records], [r[1] for r in records]
+        results |= translation_scores(hypotheses, references, lowercase=lowercase, tokenize=tokenize)
+        results |= pronoun_accuracy(sources, references, hypotheses)
+    return results | {"seconds": time.perf_counter() - began}
+
+
+def combined(runs: Sequence[Run]) -> Run:
+    """One run as it is, several as an ensemble, which must share one vocabulary."""
+    first = runs[0]
+    for run in runs[1:]:
+        if run.tokenizer.fingerprint != first.tokenizer.fingerprint:
+            raise UserError(f"{run.path} and {first.path} have different tokenizers and cannot be averaged")
+        if run.model.reads_source != first.model.reads_source:
+            raise UserError(f"{run.path} and {first.path} are different kinds of model and cannot be averaged")
+    return replace(first, model=together([run.model for run in runs]))
+
+
+def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Source:
+    """The files given, else the run's test split, else its validation split."""
+    columns = run.recipe.objective.columns
+    if data:
+        return open_source(data, "test", run.recipe.data, columns)
+    found, _ = splits(run.recipe.data, columns)
+    split = "test" if "test" in found else "valid"
+    say(f"evaluating on {found[split].name}" + ("" if split == "test" else ": the run has no test data"))
+    return found[split]
+
+
+def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str], None]) -> dict[str, Any]:
+    """Loss and perplexities over the whole source; what is left out is said."""
+    context = run.model.context
+    if stride is not None and not 1 <= stride <= context:
+        raise UserError(f"--stride {stride} must lie between 1 and the context of {context} tokens")
+    with tempfile.TemporaryDirectory() as folder:
+        stores, counts = write(
+            source, run.tokenizer, Path(folder), run.recipe.objective.columns, context=context, too_long="drop"
+        )
+        batches = batcher(stores, run.tokenizer, batch_tokens=BATCH_TOKENS, context=context)
+        if isinstance(batches, Windows):
+            nats, tokens = total_nats(run.model, batches.in_order(stride))
+            policy = (
+                f"windows of {context} tokens, stride {stride or context}, each token once; each document begins anew"
+            )
+        else:
+            if stride is not None:
+                raise UserError("--stride is for language models: a translation is scored whole")
+            nats, tokens = total_nats(run.model, batches.in_order())
+            policy = "each target whole, given its source"
+    policy += "; end symbols are predicted and counted as tokens"
+    if counts.dropped:
+        policy += f"; {counts.dropped} examples longer than {context} tokens are not in the loss"
+        say(f"{counts.dropped} of {counts.records} examples are longer than {context} tokens and not in the loss")
+    for line in report_lines(data_report({"train": counts}, [], context)):
+        say(line.replace("train:", "data:"))
+    units = Units.of(source)
+    return {
+        "loss": nats / max(1, tokens),
+        "perplexity": perplexities(nats, tokens, units),
+        "policy": policy,
+        "tokens": tokens,
+        "unknown": counts.unknown,
+    }
+
+
+def translations(
+    run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
+) -> list[str]:
+    """The best translation of each source."""
+    settings = decode or run.recipe.decode
+    settings = replace(settings, max_tokens=min(settings.max_tokens, run.model.context))
+    tokenizer = run.tokenizer
+    encoded = [tokenizer.encode(source) for source in sources]
+    found = generate(run.model, tokenizer, settings, sources=encoded, on_done=on_done)
+    return [tokenizer.decode(hypotheses[0].tokens) for hypotheses in found]
