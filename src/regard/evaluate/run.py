@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,12 @@ from regard.evaluate.translation import translation_scores
 from regard.recipe import Decode
 
 BATCH_TOKENS = 8192
+Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+
+
+def uncounted(total: int, what: str) -> AbstractContextManager[Callable[[int], None]]:
+    """Progress that nobody sees."""
+    return nullcontext(lambda done: None)
 
 
 def evaluate(
@@ -32,7 +39,7 @@ def evaluate(
     lowercase: bool = False,
     tokenize: str = "13a",
     say: Callable[[str], None] = lambda line: None,
-    on_done: Callable[[int], None] | None = None,
+    counting: Counting = uncounted,
 ) -> dict[str, Any]:
     """The scores that apply to the run's task, by the names that `--json` prints."""
     began, run = time.perf_counter(), combined(runs)
@@ -40,7 +47,8 @@ def evaluate(
     results = likelihood(run, source, stride, say)
     if run.model.reads_source:
         records = list(source)
-        hypotheses = translations(run, [record[0] for record in records], decode, on_done)
+        with counting(len(records), "translated") as on_done:
+            hypotheses = translations(run, [record[0] for record in records], decode, on_done)
         sources, references = [r[0] for r in records], [r[1] for r in records]
         results |= translation_scores(hypotheses, references, lowercase=lowercase, tokenize=tokenize)
         results |= pronoun_accuracy(sources, references, hypotheses)

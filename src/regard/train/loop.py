@@ -52,7 +52,7 @@ class Trainer:
         began, since = time.perf_counter() - progress.seconds, Since()
         with interruptions() as interrupted:
             while (batch := self._next()) is not None:
-                nats, norm, rate = self._step(batch)
+                nats, norm, rate = self.update(batch)
                 since.add(nats, batch.count)
                 progress.seconds = time.perf_counter() - began
                 last = self._next() is None
@@ -108,7 +108,7 @@ class Trainer:
         batch = self._batch(progress.epoch, progress.batch)
         return None if settings.max_tokens and progress.tokens + batch.count > settings.max_tokens else batch
 
-    def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, float]:
+    def update(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, float]:
         """One update from the whole batch, computed in as many pieces as asked."""
         progress, optimiser = self.state.progress, self.state.optimiser
         self.model.train()

@@ -1,0 +1,25 @@
+"""The list of commands. Each imports what it needs when it runs, so that `--help` does not wait for torch."""
+
+from cyclopts import App, Group
+
+from regard import __version__
+from regard.cli import looking, training, using
+
+app = App(
+    name="regard",
+    help="Train, run, check and open up the systems of the lectures on attention and Transformers. "
+    "--traceback after any command shows where an error comes from.",
+    version=__version__,
+    help_format="plaintext",
+)
+
+for order, (title, commands) in enumerate(
+    (
+        ("Train", (training.systems, training.train, training.resume, training.demo)),
+        ("Use", (using.evaluate, using.generate, using.translate, using.score)),
+        ("Look and check", (looking.verify, looking.explain, looking.lectures, looking.bench)),
+    )
+):
+    group = Group(title, sort_key=order)
+    for command in commands:
+        app.command(command, group=group)

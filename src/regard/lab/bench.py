@@ -1,0 +1,110 @@
+"""Speed, measured: training steps and decoding. Figures of one machine at one time; compare within one run."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.decode import generate
+from regard.errors import UserError, suggest
+from regard.recipe import Decode, Recipe, read
+from regard.systems import parameters
+from regard.text import Tokenizer
+from regard.train.loop import Trainer
+from regard.train.run import make_trainer, start
+
+PROMPT, NEW = 16, 64  # tokens
+
+
+def measure(name: str, presets: list[str], settings: list[str], repeats: int) -> list[dict[str, Any]]:
+    """One row for each preset."""
+    if name not in BENCHES:
+        raise UserError(f"no measurement '{name}'{suggest(name, list(BENCHES))}")
+    if repeats < 1:
+        raise UserError(f"--repeats {repeats}: at least 1 is needed")
+    rows = []
+    for preset in presets:
+        with tempfile.TemporaryDirectory() as folder:
+            recipe = read(preset, settings)
+            trainer, tokenizer = prepared(recipe, Path(folder))
+            rows.append({"preset": preset, "device": str(trainer.device), **BENCHES[name](trainer, tokenizer, repeats)})
+    return rows
+
+
+def prepared(recipe: Recipe, folder: Path) -> tuple[Trainer, Tokenizer]:
+    from regard.checkpoint import read_tokenizer
+
+    start(recipe, folder, say=lambda line: None)
+    tokenizer = read_tokenizer(folder)
+    return make_trainer(folder, recipe, tokenizer, []), tokenizer
+
+
+def steps(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
+    """Whole training steps: forward, backward, update."""
+    batches = [trainer.batches.batch(0, i % trainer.batches.steps(0)) for i in range(repeats + 2)]
+    for batch in batches[:2]:
+        trainer.update(batch)
+    times = [timed(trainer.device, lambda b=batch: trainer.update(b)) / batch.count for batch in batches[2:]]
+    return {
+        "parameters": parameters(trainer.model),
+        "tokens_per_step": batches[2].count,
+        "tokens_per_second": 1 / statistics.median(times),
+        "fastest": 1 / min(times),
+        "slowest": 1 / max(times),
+    }
+
+
+def decoding(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
+    """Greedy decoding of one text with the cache, and the same by reading everything again for each token."""
+    model = trainer.model.eval()
+    room = min(NEW, model.context - PROMPT)
+    settings = replace(Decode(), max_tokens=room)
+    prompt = [4 + i % (len(tokenizer) - 4) for i in range(PROMPT)]
+    given = {"sources": [prompt]} if model.reads_source else {"prompts": [prompt]}
+
+    def cached() -> int:
+        best = generate(model, tokenizer, settings, **given)[0][0]
+        return len(best.log_probabilities)
+
+    def again() -> int:
+        return uncached(model, tokenizer, prompt, room)
+
+    speeds = {}
+    for label, work in (("cached_tokens_per_second", cached), ("uncached_tokens_per_second", again)):
+        count = work()
+        speeds[label] = count / statistics.median(timed(trainer.device, work) for _ in range(repeats))
+    return {
+        "tokens": count,
+        **speeds,
+        "gain": speeds["cached_tokens_per_second"] / speeds["uncached_tokens_per_second"],
+    }
+
+
+@torch.inference_mode()
+def uncached(model: Any, tokenizer: Tokenizer, prompt: list[int], room: int) -> int:
+    device = model.device
+    source = torch.tensor([[*prompt, tokenizer.end]], device=device)
+    memory = model.encode(source) if model.reads_source else None
+    row = [tokenizer.start] if model.reads_source else [tokenizer.start, *prompt]
+    for made in range(1, room + 1):
+        token = int(model.decode(torch.tensor([row], device=device), memory)[0, -1].argmax())
+        if token == tokenizer.end:
+            return made
+        row.append(token)
+    return room
+
+
+def timed(device: torch.device, work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began
+
+
+BENCHES: dict[str, Callable[..., dict[str, Any]]] = {"step": steps, "decode": decoding}

@@ -1,0 +1,65 @@
+"""Everything the lectures describe, by id, with what implements, runs and proves it here."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).parent / "lectures.toml"
+NOMINAL = 8000  # tokens in the vocabulary of a preset that takes what its text has
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One item. `state` is "here" when it runs and a test proves it, else "planned"."""
+
+    id: str
+    what: str
+    text: str
+    state: str
+    file: str
+    preset: str
+    test: str
+
+
+@cache
+def entries() -> list[Entry]:
+    """Every id in the order of the lectures' list."""
+    found = []
+    for id, row in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
+        rest = {key: row.get(key, "") for key in ("file", "preset", "test")}
+        state = "here" if rest["file"] and rest["test"] else "planned"
+        found.append(Entry(id, row["what"], row["text"], state, **rest))
+    return found
+
+
+def presets_table() -> list[dict[str, Any]]:
+    """Every preset: lecture ids, family, parameters, task."""
+    import torch
+
+    from regard.recipe import OBJECTIVES, PRESETS, SYSTEMS, presets, read
+    from regard.systems import parameters
+
+    def name_of(value: Any, table: dict[str, type]) -> str:
+        return next(kind for kind, cls in table.items() if type(value) is cls)
+
+    table = []
+    for name in presets():
+        recipe = read(name)
+        vocabulary = recipe.text.vocabulary or NOMINAL
+        with torch.device("meta"):
+            model = recipe.system.build(vocabulary)
+        about = (PRESETS / f"{name}.toml").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        table.append(
+            {
+                "preset": name,
+                "lectures": [entry.id for entry in entries() if name in entry.preset.split()],
+                "family": name_of(recipe.system, SYSTEMS),
+                "parameters": parameters(model),
+                "vocabulary": vocabulary,
+                "task": name_of(recipe.objective, OBJECTIVES),
+                "about": about,
+            }
+        )
+    return table
