@@ -61,7 +61,7 @@ class Sight:
         """One truth value per pair, the same for all heads."""
         q = self.q.map(lambda field: field[:, None, :, None])
         k = self.k.map(lambda field: field[:, None, None, :])
-        allow = self.pattern.rule(q, k).expand(-1, -1, q.index.shape[2], -1)
+        allow = self.pattern.rule(q, k).expand(-1, -1, q.index.shape[2], k.index.shape[3])
         if self._documents:
             allow = allow & (q.document == k.document)
         if k.present is not None:
