@@ -175,9 +175,7 @@ def test_the_base_class_changes_nothing() -> None:
 def test_a_configuration_names_a_scheme_or_is_refused(kind: str, where: str) -> None:
     sizes = {"width": 24, "heads": 4, "limit": 7, "std": 0.5}
     if kind in ("none", "rotary") and where != "input":
-        with pytest.raises(
-            UserError, match=f"position '{kind}' has no table to put at '{where}'; leave position_at out"
-        ):
+        with refused(f"position '{kind}' has no table to put at '{where}'; leave position_at out"):
             position(kind, where, **sizes)
         return
     made = position(kind, where, **sizes)
