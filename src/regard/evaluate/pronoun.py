@@ -1,4 +1,4 @@
-"""Did the translation find what "it" stands for? Counted on `road`, where the adjective alone tells and German must say."""
+"""Did the translation see what "it" stands for? Asked of `road`, where only the adjective tells and German must say."""
 
 import re
 from collections import Counter
@@ -13,9 +13,9 @@ SUBJECT = re.compile(r"\b(?:weil|da|obwohl)\s+(es|sie|er)\b", re.IGNORECASE)
 def pronoun_accuracy(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]
 ) -> dict[str, float | int]:
-    """The share of decisive sentences with the right pronoun, what the commonest right one alone would get, and the count.
+    """The share of decisive sentences that have the right pronoun; no decisive sentence, no entry.
 
-    Empty without a decisive sentence, as in any other corpus.
+    The baseline is the share that the commonest of the right pronouns would get if it were always said.
     """
     cases = [case for texts in zip(sources, references, hypotheses, strict=True) for case in decisive_cases(*texts)]
     if not cases:
@@ -32,8 +32,8 @@ def pronoun_accuracy(
 def decisive_cases(source: str, reference: str, hypothesis: str) -> Iterator[tuple[str, str | None]]:
     """The pronoun that is wanted and the one that was said, for each decisive sentence.
 
-    Sentence n of the hypothesis answers sentence n of the source; one that is missing has no pronoun. Where the reference does
-    not agree with the grammar, the text only looks like `road`, and nothing is judged.
+    Sentence n of the hypothesis answers sentence n of the source; one that is missing has no pronoun. Where the
+    reference does not agree with the grammar, the text only looks like `road`, and nothing is judged.
     """
     answers = decisive(source)
     told, said = (pronouns(text, len(answers)) for text in (reference, hypothesis))
