@@ -108,6 +108,9 @@ REACH = verb("reach reaches reached reached", "erreichen erreicht erreichte erre
 TRUST = verb("trust trusts trusted trusted", "trauen traut traute getraut hat", Case.DATIVE)
 ESCAPE = verb("escape escapes escaped escaped", "entkommen entkommt entkam entkommen ist", Case.DATIVE, particle="from")
 RUN = verb("run runs ran run", "laufen läuft lief gelaufen ist", Case.ACCUSATIVE, particle="across", preposition="über")
+STAY = verb(
+    "stay stays stayed stayed", "bleiben bleibt blieb geblieben ist", Case.DATIVE, particle="on", preposition="auf"
+)
 SWIM = verb(
     "swim swims swam swum",
     "schwimmen schwimmt schwamm geschwommen ist",
@@ -138,11 +141,11 @@ MOODS = adjectives(
 
 OPEN = Place(
     nouns(
-        der="square Platz, path Pfad, yard Hof, beach Strand, lawn Rasen, footbridge Steg",
-        die="road Straße, bridge Brücke, meadow Wiese, avenue Allee, highway Autobahn, alley Gasse",
+        der="sidewalk Gehweg, path Pfad, quay Kai, beach Strand, lawn Rasen, footbridge Steg",
+        die="road Straße, bridge Brücke, meadow Wiese, avenue Allee, highway Autobahn, terrace Terrasse",
         das="field Feld, track Gleis, airfield Flugfeld, plateau Plateau, deck Deck, site Gelände",
     ),
-    (CROSS, RUN, TRUST),
+    (CROSS, RUN, STAY),
     adjectives("wide breit, bumpy holprig, uneven uneben, crowded überfüllt"),
 )
 INSIDE = Place(
