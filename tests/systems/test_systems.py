@@ -1,0 +1,82 @@
+"""What a system is built from: its settings are checked, and its tables begin on one scale."""
+
+import math
+
+import pytest
+import torch
+
+from regard.systems import SYSTEMS
+from regard.systems.gpt import Gpt
+from regard.systems.transformer import Transformer
+from tests.helpers import refused
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("where", ["input", "heads"])
+def test_position_rows_begin_on_the_scale_of_the_word_vectors(kind: str, where: str) -> None:
+    """On another scale one of the two drowns the other, and a model with every shape right learns nothing."""
+    model = SYSTEMS[kind](width=104, heads=4, context=101, position="learned", position_at=where).build(103)
+    embedding = model.decoder.embedding
+    words = float(embedding.rows.weight.std().detach()) * embedding.scale
+    assert float(embedding.position.table.rows.weight.std().detach()) == pytest.approx(words, rel=0.1)
+
+
+def test_what_gpt_adds_to_its_stream_begins_smaller_the_deeper_it_is() -> None:
+    for depth in (1, 4):
+        model = Gpt(width=104, heads=4, depth=depth).build(11)
+        for block in model.decoder.blocks:
+            for layer in (block.attention.output, block.feedforward.output):
+                assert float(layer.weight.std().detach()) == pytest.approx(0.02 / math.sqrt(2 * depth), rel=0.1)
+            assert float(block.attention.to_query.weight.std().detach()) == pytest.approx(0.02, rel=0.1)
+
+
+def test_the_transformer_begins_with_glorots_spread() -> None:
+    model = Transformer(width=104, heads=4).build(11)
+    for layer in (model.encoder.blocks[0].attention.to_value, model.decoder.blocks[1].cross.output):
+        assert float(layer.weight.abs().max().detach()) == pytest.approx(math.sqrt(6 / 208), rel=0.01)
+        assert not layer.bias.any()
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"width": 510, "heads": 8}, "width 510 does not split into 8 heads; 504 and 512 do"),
+        ({"width": 0}, "system.width = 0; it must be at least 1"),
+        ({"depth": 0}, "system.depth = 0; it must be at least 1"),
+        ({"dropout": 1.0}, "system.dropout = 1.0; it must be at least 0 and less than 1"),
+        ({"dropout": float("nan")}, "system.dropout = nan; it must be at least 0 and less than 1"),
+        ({"groups": -1}, "system.groups = -1; it must be 0 (automatic) or more"),
+        ({"groups": 3}, "4 heads cannot share 3 key-value heads evenly"),
+        ({"norm": "pree"}, "system.norm = 'pree' is not known; did you mean 'pre'?"),
+        ({"normalizer": "batch"}, "no normalizer 'batch'; known: layer, rms"),
+        ({"feedforward": "glu"}, "system.feedforward = 'glu' is not known; did you mean 'gelu'?"),
+        ({"score": "scaled_dot"}, "system.score = 'scaled_dot' is not known; did you mean 'scaled-dot'?"),
+        ({"position": "rotary", "width": 12}, "a head of width 3 has an odd one"),
+        (
+            {"position": "sinusoidal", "position_at": "concatenated"},
+            "concatenated positions make word vectors narrower",
+        ),
+    ],
+    ids=lambda value: None if isinstance(value, str) else ",".join(value),
+)
+def test_a_setting_that_cannot_be_stops_before_anything_is_built(kind: str, settings: dict, message: str) -> None:
+    with refused(message):
+        SYSTEMS[kind](**settings).build(11)
+
+
+def test_an_unknown_tie_is_suggested() -> None:
+    with refused("system.tied = 'both' is not known; known: none, output, all"):
+        Transformer(tied="both").build(11)
+
+
+def test_a_language_model_reads_no_source() -> None:
+    with refused("reads no source text"):
+        Gpt(width=14, heads=2).build(11).encode(torch.zeros(1, 1, dtype=torch.long))
+
+
+def test_a_text_longer_than_the_context_is_refused() -> None:
+    model = Gpt(width=14, heads=2, context=5).build(11)
+    model.fits(5, "the prompt")
+    with refused("the prompt has 6 tokens and the context holds 5"):
+        model.fits(6, "the prompt")
