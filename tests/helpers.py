@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import settings
 from torch import Tensor
 
 from regard.errors import UserError
@@ -15,6 +16,7 @@ from regard.place import Place
 from regard.recipe import Recipe
 
 NEAR = {"rtol": 1e-4, "atol": 1e-5}
+steady = settings(derandomize=True, deadline=None, max_examples=60, database=None)  # the same examples in every run
 
 
 def same(a: Tensor, b: Tensor, **tolerance: float) -> None:
@@ -75,8 +77,8 @@ def recipe(kind: str, **sections: dict[str, Any]) -> Recipe:
         "objective": {"kind": {"gpt": "next-token", "transformer": "translation"}[kind]},
         "train": {"steps": 6, "batch_tokens": 92, "warmup": 2, "device": "cpu", "rate": 0.01, "log_every": 1},
     }
-    for name, settings in sections.items():
-        tree[name] = {**tree.get(name, {}), **settings}
+    for name, values in sections.items():
+        tree[name] = {**tree.get(name, {}), **values}
     return Recipe.parse(tree, where="test")
 
 

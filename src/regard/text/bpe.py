@@ -1,17 +1,19 @@
 """Byte-pair encoding written out (B1; Sennrich et al., 2016): the algorithm that `tokenizers` runs fast.
 
-Training counts neighbouring pairs in the words of a text and joins the commonest pair into a new symbol, again and again.
-Encoding a new word replays the joins in the order in which they were learnt. A test shows both equal to `tokenizers`.
+Training counts neighbouring pairs in the words of a text and joins the commonest pair into a new symbol, again and
+again. Encoding a new word replays the joins in the order in which they were learnt. A test shows both equal to
+`tokenizers`.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import pairwise
 
 Pair = tuple[str, str]
 
 
 def learn(words: Iterable[str], joins: int) -> tuple[list[str], list[Pair]]:
-    """The alphabet and the first `joins` pairs to join, commonest first; ties go to the pair whose symbols are older."""
+    """The alphabet and the first `joins` pairs to join, commonest first; ties go to the pair of older symbols."""
     counts = Counter(words)
     spelled = {word: list(word) for word in counts}
     alphabet = sorted({letter for word in counts for letter in word})
@@ -55,7 +57,7 @@ def join(pieces: list[str], pair: Pair) -> list[str]:
 
 
 def neighbours(pieces: list[str]) -> list[Pair]:
-    return list(zip(pieces, pieces[1:], strict=False))
+    return list(pairwise(pieces))
 
 
 def count_pairs(spelled: dict[str, list[str]], counts: Counter[str]) -> tuple[Counter[Pair], dict[Pair, set[str]]]:

@@ -1,7 +1,8 @@
 """Text to tokens and back (B1). Trained here with `tokenizers`, sealed into the run as `tokenizer.json`.
 
-Every kind cuts at line ends first, so encoding a text at once or line by line gives the same tokens: a corpus is encoded
-piece by piece, a prompt at once, and both must agree.
+Every kind cuts at line ends first, so encoding a text at once or line by line gives the same tokens: a corpus is
+encoded piece by piece, a prompt at once, and both must agree. A text that spells a special symbol ("<s>" is a tag of
+HTML) is cut inside it, so what was read is never taken for a start, an end or padding.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ SPECIALS = [PAD, UNKNOWN, START, END]
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """How text becomes tokens. `vocabulary` counts the four special symbols; 0 takes what the text has, up to `MOST`."""
+    """How text becomes tokens. `vocabulary` counts the special symbols; 0 takes what the text has, up to `MOST`."""
 
     kind: str = "bpe"
     vocabulary: int = 0
@@ -43,11 +44,15 @@ class Encoded:
 
 
 class Tokenizer:
-    """A trained tokenizer. Two are the same when their `fingerprint` is."""
+    """A trained tokenizer. Two are the same when their `fingerprint` is.
 
-    def __init__(self, backend: Backend):
-        self.backend = backend
-        self.pad, self.unknown, self.start, self.end = (backend.token_to_id(symbol) for symbol in SPECIALS)
+    The JSON it was made from is kept as it is: the backend reads a number as its neighbour and would write another.
+    """
+
+    def __init__(self, text: str):
+        self.text, self.backend = text, Backend.from_str(text)
+        self.backend.encode_special_tokens = True  # what looks like a special symbol in a text is text
+        self.pad, self.unknown, self.start, self.end = (self.backend.token_to_id(symbol) for symbol in SPECIALS)
 
     @staticmethod
     def train(texts: Iterable[str], settings: Text) -> "Tokenizer":
@@ -56,9 +61,20 @@ class Tokenizer:
         if settings.lowercase:
             backend.normalizer = normalizers.Lowercase()
         lines = (line for text in texts for line in split_lines(text))
-        backend.train_from_iterator(lines, recipe.trainer(settings.vocabulary or MOST.get(settings.kind, 8000)))
-        tokenizer = Tokenizer(backend)
-        if settings.kind in LEARNT and settings.vocabulary > len(tokenizer):
+        size = settings.vocabulary or MOST.get(settings.kind, 8000)
+        try:
+            backend.train_from_iterator(lines, recipe.trainer(size))
+        except Exception as error:
+            if type(error) is not Exception:  # the backend raises a bare one where not even the characters fit
+                raise
+            raise UserError(f"no tokens of kind '{settings.kind}' with text.vocabulary = {size}: {error}") from None
+        tokenizer = Tokenizer(backend.to_str(pretty=False))
+        if settings.vocabulary and settings.vocabulary < len(tokenizer):
+            raise UserError(
+                f"text.vocabulary = {settings.vocabulary} is too small for kind '{settings.kind}': "
+                f"special symbols and single characters alone are {len(tokenizer)}"
+            )
+        if settings.kind in EXACT and settings.vocabulary > len(tokenizer):
             raise UserError(
                 f"the text holds no more than {len(tokenizer)} different tokens of kind '{settings.kind}'; "
                 f"text.vocabulary = {settings.vocabulary} is more than the data allows"
@@ -88,16 +104,16 @@ class Tokenizer:
         return self.backend.id_to_token(token)
 
     def to_json(self) -> str:
-        return self.backend.to_str(pretty=False)
+        return self.text
 
     @staticmethod
     def from_json(text: str) -> "Tokenizer":
-        return Tokenizer(Backend.from_str(text))
+        return Tokenizer(text)
 
     @property
     def fingerprint(self) -> str:
         """A hash of all that decides how text is cut."""
-        canonical = json.dumps(json.loads(self.to_json()), sort_keys=True)
+        canonical = json.dumps(json.loads(self.text), sort_keys=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
 
 
@@ -124,8 +140,7 @@ class Recipe:
 
     def make(self) -> Backend:
         backend = Backend(self.model(**dict(self.model_options)))
-        cut = pre_tokenizers.Split("\n", "isolated")
-        backend.pre_tokenizer = pre_tokenizers.Sequence([cut, *self.before])
+        backend.pre_tokenizer = pre_tokenizers.Sequence([_lines, _symbols, *self.before])
         if self.decoder is not None:
             backend.decoder = self.decoder
         return backend
@@ -136,6 +151,8 @@ class Recipe:
         )
 
 
+_lines = pre_tokenizers.Split("\n", "isolated")
+_symbols = pre_tokenizers.Split(Regex("<(?=" + "|".join(symbol[1:] for symbol in SPECIALS) + ")"), "isolated")
 _each = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
 _between = pre_tokenizers.Split(Regex(r"[^\S\n]+"), "removed")
 _spaces = pre_tokenizers.Metaspace(prepend_scheme="never")
@@ -173,4 +190,4 @@ KINDS = {
     ),
 }
 MOST = {"char": 1_000_000, "byte": 260, "word": 50_000}
-LEARNT = ("bpe", "byte-bpe", "wordpiece", "unigram")
+EXACT = ("byte", "bpe", "byte-bpe", "wordpiece", "unigram")  # a vocabulary of the size asked for, or none
