@@ -41,7 +41,7 @@ def forecast(trainer: Trainer) -> Forecast:
     with FlopCounterMode(display=False) as counter, saved:
         rehearse(trainer, batch)
     seconds = min(timed(trainer, batch) for _ in range(2))
-    put_generators(chance)
+    put_generators(chance, trainer.device)
     count = parameters(state.model)
     steps = settings.steps or settings.max_tokens // max(1, batch.count)
     if settings.max_tokens:

@@ -62,7 +62,7 @@ class State:
         self.average.restore(parts.get("average", {}))
         self.best = {name: tensor.to(self.model.device) for name, tensor in parts.get("best", {}).items()}
         self.progress = Progress(**json.loads(notes["progress"]))
-        put_generators(parts["chance"])
+        put_generators(parts["chance"], self.model.device)
 
 
 def generators(device: torch.device) -> dict[str, Tensor]:
@@ -73,7 +73,7 @@ def generators(device: torch.device) -> dict[str, Tensor]:
     return states
 
 
-def put_generators(states: dict[str, Tensor]) -> None:
+def put_generators(states: dict[str, Tensor], device: torch.device) -> None:
     torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])
+    if "cuda" in states and device.type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
