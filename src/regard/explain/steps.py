@@ -1,0 +1,144 @@
+"""The five steps of attention (text 000) for one word, with the numbers of the running model.
+
+Queries, keys, values, scores and weights are what the taps showed; the sum is that of the readable formula `attend`,
+and it is held against what the model's own kernel gave.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import linear
+
+from regard.attention import MultiHead, attend
+from regard.attention.attend import serve
+from regard.attention.scores import Score
+from regard.checkpoint import Run
+from regard.errors import UserError
+from regard.explain.trace import KINDS, Side, listen, looking, named, shown, sides, where
+from regard.explain.words import Found, choose, locate
+from regard.shapes import Float, Tensor
+from regard.tap import Recording
+
+SEEN = ("query", "key", "value", "scores", "weights", "context")
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """One query of one head, and the keys that it may see. `keys` names them; `at` says which token looks.
+
+    `bias` is what the position scheme adds to the scores, None when it adds nothing. `context` is the sum by the
+    formula, `kernel` the running model's own; `share` is what this head adds to the layer's output.
+    """
+
+    name: str
+    kind: str
+    head: int
+    score: Score
+    word: Found
+    looks: Side
+    keys: list[str]
+    query: Float[Tensor, "d"]
+    key: Float[Tensor, "k d"]
+    value: Float[Tensor, "k e"]
+    bias: Float[Tensor, "k"] | None
+    scores: Float[Tensor, "k"]
+    weights: Float[Tensor, "k"]
+    weighted: Float[Tensor, "k e"]
+    context: Float[Tensor, "e"]
+    kernel: Float[Tensor, "e"]
+    share: Float[Tensor, "w"]
+
+    @property
+    def at(self) -> int:
+        """The last token of the word: it alone has read all of it."""
+        return self.word.tokens[-1]
+
+    @property
+    def difference(self) -> float:
+        """The largest between the formula's sum and what the kernel gave."""
+        return float((self.context - self.kernel).abs().max())
+
+
+def walk(
+    run: Run,
+    *,
+    word: str,
+    text: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    layer: int = 0,
+    head: int = 0,
+    side: str = "auto",
+) -> Steps:
+    """The numbers of the five steps. `side` is "encoder", "decoder" or "cross"; "auto" is the first with the word."""
+    reads, writes = sides(run, text=text, source=source, target=target)
+    attentions = every(run)
+    kinds = [kind for kind in KINDS if any(kind == found for found, _ in attentions)]
+    kind, found = locate(reads, writes, word, choose(side, kinds))
+    name, part = pick_layer(attentions, kind, layer)
+    if not 0 <= head < part.heads:
+        raise UserError(f"no head {head}; {name} has heads 0 to {part.heads - 1}")
+    seen, _ = listen(run, reads, writes, *(f"{name}.{each}" for each in SEEN))
+    looks, looked = looking(kind, reads, writes)
+    return numbers(seen, part, name, head=head, word=found, looks=looks, looked=looked)
+
+
+def every(run: Run) -> dict[tuple[str, int], tuple[str, MultiHead]]:
+    """Every attention of the model, with its name, by kind and layer."""
+    parts = run.model.named_modules()
+    return {where(name): (name, part) for name, part in parts if isinstance(part, MultiHead)}
+
+
+def pick_layer(
+    attentions: dict[tuple[str, int], tuple[str, MultiHead]], kind: str, layer: int
+) -> tuple[str, MultiHead]:
+    if (kind, layer) not in attentions:
+        there = ", ".join(str(at) for found, at in attentions if found == kind)
+        raise UserError(f"no layer {layer}; the {kind} attention of this run has layers {there}")
+    return attentions[kind, layer]
+
+
+@torch.no_grad()
+def numbers(seen: Recording, part: MultiHead, name: str, *, head: int, word: Found, looks: Side, looked: Side) -> Steps:
+    """One row of one head out of what the taps showed, and the same by the formula."""
+    query, scores, weights, kernel = (
+        shown(seen, f"{name}.{each}")[None] for each in ("query", "scores", "weights", "context")
+    )
+    key, value = (serve(seen[f"{name}.{each}"], part.heads) for each in ("key", "value"))
+    allow, bias = scores > -torch.inf, added(scores, part.score(query, key))
+    formula = attend(query, key, value, allow=allow, bias=bias, score=part.score)
+    row = word.tokens[-1]
+    sees = allow[0, head, row]
+    labels = named(looked, key.shape[2])
+    return Steps(
+        name=name,
+        kind=where(name)[0],
+        head=head,
+        score=part.score,
+        word=word,
+        looks=looks,
+        keys=[label for label, see in zip(labels, sees.tolist(), strict=True) if see],
+        query=query[0, head, row],
+        key=key[0, head, sees],
+        value=value[0, head, sees],
+        bias=bias[0, head, row, sees] if bias is not None else None,
+        scores=scores[0, head, row, sees],
+        weights=weights[0, head, row, sees],
+        weighted=weights[0, head, row, sees, None] * value[0, head, sees],
+        context=formula.context[0, head, row],
+        kernel=kernel[0, head, row],
+        share=projected(part, formula.context[0, head, row], head),
+    )
+
+
+def added(scores: Float[Tensor, "b h q k"], plain: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"] | None:
+    """What stands in the scores beside the fit of query and key; None when it is no more than rounding."""
+    bias = (scores - plain).masked_fill(scores == -torch.inf, 0.0)
+    return bias if bias.abs().max() > 1e-4 * (1 + plain.abs().max()) else None
+
+
+def projected(part: MultiHead, context: Float[Tensor, "e"], head: int) -> Float[Tensor, "w"]:
+    """This head's share of the layer's output: the other heads set to zero, without the bias that all share."""
+    alone = context.new_zeros(part.heads, len(context))
+    alone[head] = context
+    return linear(alone.flatten(), part.output.weight)
