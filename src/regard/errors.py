@@ -1,4 +1,8 @@
-"""The two ways in which a command may end badly."""
+"""The ways in which a command may end badly."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class UserError(Exception):
@@ -11,6 +15,15 @@ class WorldError(Exception):
 
 class Interrupted(Exception):
     """Ctrl-C or SIGTERM, after the checkpoint was written. The CLI exits 130."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What the disk refuses inside is a failure of the world that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(f"cannot write {path}: {error.strerror}") from error
 
 
 def suggest(word: str, known: list[str]) -> str:

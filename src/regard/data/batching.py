@@ -1,7 +1,7 @@
 """Token stores to batches. A batch is a pure function of (seed, epoch, step), so that resuming is exact.
 
-Batches hold a budget of tokens. Pairs are bucketed by length; text is packed into windows, where the document rule keeps
-neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
+Batches hold a budget of tokens. Pairs are bucketed by length; text is packed into windows, where the document rule
+keeps neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Batcher(Protocol):
 
 
 class Pairs:
-    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest row, padding included."""
+    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest, padding included."""
 
     def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
         self.source, self.target = stores
@@ -119,20 +119,19 @@ class Windows:
     def in_order(self, stride: int | None = None) -> Iterator[Batch]:
         """Every document in windows of its own, each token predicted once.
 
-        With a `stride` shorter than the context, windows overlap, and a token is predicted where most context precedes it.
+        With a `stride` shorter than the context windows overlap, and a token is predicted where more context precedes it.
         """
-        stride = stride or self.context
-        pieces: list[tuple[np.ndarray, int]] = []
+        rows: list[tuple[np.ndarray, int]] = []
+        longest = 0
         for i in range(len(self.store)):
-            pieces += windows_of(self.store[i], self.context, stride)
-            while sum(len(ids) for ids, _ in pieces[:-1]) > self.batch_tokens:
-                take = max(1, self.batch_tokens // max(len(ids) for ids, _ in pieces))
-                yield self._whole(pieces[:take])
-                pieces = pieces[take:]
-        while pieces:
-            take = max(1, self.batch_tokens // max(len(ids) for ids, _ in pieces))
-            yield self._whole(pieces[:take])
-            pieces = pieces[take:]
+            for piece in windows_of(self.store[i], self.context, stride or self.context):
+                longest = max(longest, len(piece[0]) - 1)
+                if rows and longest * (len(rows) + 1) > self.batch_tokens:
+                    yield self._whole(rows)
+                    rows, longest = [], len(piece[0]) - 1
+                rows.append(piece)
+        if rows:
+            yield self._whole(rows)
 
     def _whole(self, pieces: list[tuple[np.ndarray, int]]) -> Batch:
         """Pieces with the number of targets at their beginning that were predicted before."""

@@ -1,4 +1,4 @@
-"""From the `[data]` and `[text]` sections to a tokenizer, token files and the data report. Nothing is lost in silence."""
+"""From the `[data]` and `[text]` sections to a tokenizer, token files and a report. Nothing is lost in silence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -52,9 +52,8 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
     files = [existing(Path(path)) for path in paths]
     if len(files) > 1:
         if len(files) != len(columns.names):
-            raise UserError(
-                f"{len(files)} files for {len(columns.names)} column(s) ({', '.join(columns.names)}): {', '.join(paths)}"
-            )
+            wanted = f"{len(columns.names)} column(s) ({', '.join(columns.names)})"
+            raise UserError(f"{len(files)} files for {wanted}: {', '.join(paths)}")
         return parallel(files)
     path = files[0]
     if path.suffix in (".jsonl", ".ndjson"):
@@ -116,7 +115,7 @@ def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.rstrip())
         except json.JSONDecodeError as error:
             raise UserError(f"{path} line {number}: not JSON ({error.msg} at column {error.colno})") from None
         if not isinstance(row, dict):
@@ -129,6 +128,8 @@ def text_of(row: dict, key: str | int, where: str) -> str:
         raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
     if not isinstance(row[key], str):
         raise UserError(f"{where}: field '{key}' is {type(row[key]).__name__}, not text")
+    if any("\ud800" <= letter <= "\udfff" for letter in row[key]):
+        raise UserError(f"{where}: field '{key}' holds half a character (a lone surrogate)")
     return row[key]
 
 
@@ -139,7 +140,7 @@ def tsv(path: Path, columns: Columns) -> Iterator[Record]:
         cells = line.rstrip("\r\n").split("\t")
         if number == 1:
             labels = [columns.label(name) for name in columns.names]
-            places, header = tsv_places(labels, cells, columns)
+            places, header = tsv_places(labels, cells, columns, f"{path} line 1")
             if header:
                 continue
         if len(cells) <= max(places):
@@ -147,12 +148,12 @@ def tsv(path: Path, columns: Columns) -> Iterator[Record]:
         yield tuple(cells[place].strip() for place in places)
 
 
-def tsv_places(labels: list[str | int], first: list[str], columns: Columns) -> tuple[list[int], bool]:
+def tsv_places(labels: list[str | int], first: list[str], columns: Columns, where: str) -> tuple[list[int], bool]:
     """Where each column stands, and whether the first line is a header."""
     if all(label in first for label in labels):
         return [first.index(str(label)) for label in labels], True
     if all(isinstance(label, int) for label in labels):
         return [int(label) for label in labels], False
     if columns.called:
-        raise UserError(f"the first line has no columns named {', '.join(map(str, labels))}: {', '.join(first)}")
+        raise UserError(f"{where}: no columns named {', '.join(map(str, labels))} (there are {', '.join(first)})")
     return list(range(len(labels))), False

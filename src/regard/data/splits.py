@@ -1,6 +1,7 @@
 """What to train, validate and test on: the `[data]` section and the sources it names."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from regard.data.corpora import CORPORA
 from regard.data.sources import Columns, Source, open_files
@@ -13,8 +14,9 @@ Paths = str | tuple[str, ...]
 class Data:
     """`train`, `valid`, `test`: a built-in name, one path, or two (source, target).
 
-    `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the columns
-    of TSV and JSONL files. `too_long` is what happens to an example longer than the context: "drop", "truncate", "stop".
+    `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the
+    columns of TSV and JSONL files. `too_long` is what happens to an example longer than the context: "drop",
+    "truncate", "stop".
     """
 
     train: Paths = ""
@@ -38,7 +40,7 @@ def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) 
         if corpus.columns != columns:
             raise UserError(f"'{corpus.name}' holds {' and '.join(corpus.columns)}; needed: {' and '.join(columns)}")
         return corpus.source(split)
-    if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\"):
+    if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\") and not Path(paths[0]).exists():
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
     return open_files(paths, Columns(columns, data.fields), document=data.document)
 
@@ -50,8 +52,11 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
     """
     if not data.train:
         raise UserError("data.train is not set: give a built-in name, a path, or two paths")
+    for name in data.fields:
+        if name not in columns:
+            raise UserError(f"data.fields names '{name}', which is not read{suggest(name, list(columns))}")
     train = open_source(data.train, "train", data, columns)
-    built_in = isinstance(data.train, str) and data.train in CORPORA
+    built_in = data.train in CORPORA or data.train in [(name,) for name in CORPORA]
     found, said = {"train": train}, []
     for split, where in (("valid", data.valid), ("test", data.test)):
         if where:

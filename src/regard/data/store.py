@@ -1,8 +1,9 @@
-"""Token files: ids one after another in a memory-mapped file, and where each sequence ends. A corpus may be larger than RAM."""
+"""Token files: ids in a row, memory-mapped, and where each sequence ends. A corpus may be larger than RAM."""
 
 import hashlib
 from array import array
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.sources import Record, Source
-from regard.errors import UserError
+from regard.errors import UserError, writing
 from regard.text import Tokenizer
 
 AT_ONCE = 2000  # records encoded together
@@ -65,25 +66,34 @@ class Counts:
 
 
 class Writer:
-    """Appends sequences to a store."""
+    """Appends sequences to a store; `close` makes it readable."""
 
     def __init__(self, path: Path, vocabulary: int):
-        path.parent.mkdir(parents=True, exist_ok=True)
         small = vocabulary <= 2**16
         self.path, self.dtype = path, np.uint16 if small else np.uint32
-        self.file = path.with_suffix(".u16" if small else ".u32").open("wb")
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.file = path.with_suffix(".u16" if small else ".u32").open("wb")
         self.ends = array("q")
         self.total = 0
 
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.file.close()
+
     def add(self, ids: list[int], *, ends: bool = True) -> None:
-        self.file.write(np.asarray(ids, self.dtype).tobytes())
+        with writing(self.path):
+            self.file.write(np.asarray(ids, self.dtype).tobytes())
         self.total += len(ids)
         if ends:
             self.ends.append(self.total)
 
     def close(self) -> Store:
-        self.file.close()
-        np.save(self.path.with_suffix(".ends.npy"), np.asarray(self.ends, np.int64))
+        with writing(self.path):
+            self.file.close()
+            np.save(self.path.with_suffix(".ends.npy"), np.asarray(self.ends, np.int64))
         return Store(self.path)
 
 
@@ -97,49 +107,50 @@ def write_pairs(
     too_long: str,
 ) -> tuple[list[Store], Counts]:
     """One store per column, example i at the same place in each. Each side has room for a start or end symbol."""
-    writers = [Writer(folder / column, len(tokenizer)) for column in columns]
     counts, most = Counts(), context - 1
-    for row in encoded(source, tokenizer, counts):
-        if not all(row):
-            counts.empty += 1
-            continue
-        longest = max(map(len, row))
-        counts.longest = max(counts.longest, longest)
-        if longest > most:
-            if too_long == "stop":
+    with ExitStack() as stack:
+        writers = [stack.enter_context(Writer(folder / column, len(tokenizer))) for column in columns]
+        for row in encoded(source, tokenizer, counts):
+            if not all(row):
+                counts.empty += 1
+                continue
+            longest = max(map(len, row))
+            counts.longest = max(counts.longest, longest)
+            if longest > most and too_long == "stop":
                 raise UserError(
                     f"{source.name}: an example has {longest} tokens and the context holds {most} and an end"
                 )
-            if too_long == "drop":
+            if longest > most and too_long == "drop":
                 counts.dropped += 1
                 continue
-            counts.truncated += 1
+            counts.truncated += longest > most
             row = [ids[:most] for ids in row]
-        for writer, ids in zip(writers, row, strict=True):
-            writer.add(ids)
-        counts.kept += 1
-        counts.tokens += len(row[-1]) + 1
-    return [writer.close() for writer in writers], counts
+            for writer, ids in zip(writers, row, strict=True):
+                writer.add(ids)
+            counts.kept += 1
+            counts.tokens += len(row[-1]) + 1
+        return [writer.close() for writer in writers], counts
 
 
 def write_documents(source: Source, tokenizer: Tokenizer, folder: Path) -> tuple[list[Store], Counts]:
     """One store of documents, each between a start and an end symbol. Nothing is dropped: long ones become windows."""
-    writer, counts = Writer(folder / "text", len(tokenizer)), Counts()
-    if source.joined:
-        writer.add([tokenizer.start], ends=False)
-    for (ids,) in encoded(source, tokenizer, counts):
+    counts = Counts()
+    with Writer(folder / "text", len(tokenizer)) as writer:
         if source.joined:
-            writer.add(ids, ends=False)
-        elif ids:
-            writer.add([tokenizer.start, *ids, tokenizer.end])
-        else:
-            counts.empty += 1
-            continue
-        counts.kept += 1
-    if source.joined:
-        writer.add([tokenizer.end])
-    counts.tokens = writer.total
-    store = writer.close()
+            writer.add([tokenizer.start], ends=False)
+        for (ids,) in encoded(source, tokenizer, counts):
+            if source.joined:
+                writer.add(ids, ends=False)
+            elif ids:
+                writer.add([tokenizer.start, *ids, tokenizer.end])
+            else:
+                counts.empty += 1
+                continue
+            counts.kept += 1
+        if source.joined:
+            writer.add([tokenizer.end])
+        counts.tokens = writer.total
+        store = writer.close()
     counts.longest = int(store.lengths.max(initial=0))
     return [store], counts
 

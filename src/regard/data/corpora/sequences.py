@@ -1,4 +1,4 @@
-"""`copy` and `reverse`: a sequence of letters, and the same again or backwards. Any system that looks back can learn them."""
+"""`copy` and `reverse`: letters, and the same again or backwards. Any system that looks back can learn them."""
 
 import random
 from collections.abc import Iterator

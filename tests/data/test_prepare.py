@@ -1,0 +1,71 @@
+"""From sections to token files, and the report in which nothing is lost in silence."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.data import Data, Pairs, Windows
+from regard.data.prepare import Prepared, batcher, prepare, report_lines, stores
+from regard.text import Text
+from tests.helpers import lines_file
+
+PAIR = ("source", "target")
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Prepared:
+    train = lines_file(tmp_path / "train.tsv", ["ab\tcd", "ab\tcd", "abcdefg\tb", "a\t", "b\ta", "aa\tbb"])
+    valid = lines_file(tmp_path / "valid.tsv", ["ab\tcd", "a?\tb"])
+    test = lines_file(tmp_path / "test.tsv", ["b\ta", "b\ta", "aa\tbb", "c\td"])
+    return prepare(
+        Data(train=train, valid=valid, test=test),
+        Text(kind="char"),
+        PAIR,
+        context=5,
+        folder=tmp_path / "tokens",
+        say=lambda line: None,
+    )
+
+
+def test_the_report_counts_what_was_lost_and_what_stands_in_two_splits(prepared: Prepared) -> None:
+    report = prepared.report
+    train, valid, test = (report["splits"][split] for split in ("train", "valid", "test"))
+    assert (train["records"], train["kept"], train["dropped"], train["empty"], train["duplicated"]) == (6, 4, 1, 1, 1)
+    assert (valid["unknown"], train["unknown"]) == (1, 0)
+    assert test["duplicated"] == 1
+    assert report["also_in_train"] == {"valid": 1, "test": 2}
+
+
+def test_the_report_can_be_read(prepared: Prepared) -> None:
+    assert report_lines(prepared.report) == [
+        "train: 4 of 6 records, 11 tokens, longest 7; 1 dropped as longer than 5 tokens; 1 empty; 1 duplicated",
+        "valid: 2 of 2 records, 5 tokens, longest 2; 1 unknown tokens; 1 also in train",
+        "test: 4 of 4 records, 9 tokens, longest 2; 1 duplicated; 2 also in train",
+    ]
+
+
+def test_the_tokenizer_is_trained_on_the_training_split_alone(prepared: Prepared) -> None:
+    assert prepared.tokenizer.encode("?") == [prepared.tokenizer.unknown]
+    assert prepared.tokenizer.unknown not in prepared.tokenizer.encode("abcdefg")
+
+
+def test_token_files_become_batches_again(prepared: Prepared, tmp_path: Path) -> None:
+    made = batcher(stores(tmp_path / "tokens" / "train", PAIR), prepared.tokenizer, batch_tokens=100, context=5)
+    assert isinstance(made, Pairs)
+    (batch,) = made.in_order()
+    texts = {prepared.tokenizer.decode(row.tolist()) for row in batch.source}
+    assert texts == {"ab", "b", "aa"}
+
+
+def test_one_column_becomes_packed_windows(tmp_path: Path) -> None:
+    text = lines_file(tmp_path / "a.txt", ["abc"] * 40)
+    data = Data(train=text, document="line")
+    done = prepare(data, Text(kind="char"), ("text",), context=7, folder=tmp_path / "t", say=lambda line: None)
+    made = batcher(stores(tmp_path / "t" / "train", ("text",)), done.tokenizer, batch_tokens=70, context=7)
+    assert isinstance(made, Windows)
+    assert len(made.store) == 36
+    assert done.report["decided"] == [
+        f"held out for valid: records 38 to 40 of {text}",
+        f"held out for test: records 36 to 38 of {text}",
+    ]
+    assert made.batch(0, 0).tokens.shape == (10, 7)

@@ -1,0 +1,144 @@
+"""Files to records; broken input stops with the file and the line."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.data.sources import Columns, open_files
+from tests.helpers import lines_file, refused
+
+PAIR, TEXT = ("source", "target"), ("text",)
+
+
+def read(*paths: str | Path, columns: tuple[str, ...] = PAIR, document: str = "file", **called: str | int) -> list:
+    source = open_files(tuple(map(str, paths)), Columns(columns, called), document=document)
+    records = list(source)
+    assert len(source) == len(records), "the size that was told is the size that is read"
+    assert list(source) == records, "a source can be read again"
+    return records
+
+
+def test_a_file_of_lines_is_one_document_whose_pieces_keep_their_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("one\n\n  two \r\nthree\u2028still three\nlast".encode())
+    pieces = [("one\n",), ("\n",), ("  two \r\n",), ("three\u2028still three\n",), ("last",)]
+    assert read(path, columns=TEXT) == pieces
+    assert open_files((str(path),), Columns(TEXT), document="file").joined
+
+
+def test_each_line_may_be_a_document(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.txt", ["one", "", " two "])
+    assert read(path, columns=TEXT, document="line") == [("one",), ("",), (" two ",)]
+    assert not open_files((path,), Columns(TEXT), document="line").joined
+
+
+def test_lines_of_two_files_belong_together(tmp_path: Path) -> None:
+    a = lines_file(tmp_path / "a.en", ["one ", "two", ""])
+    b = lines_file(tmp_path / "a.de", ["eins", " zwei\r", "drei"])
+    assert read(a, b) == [("one", "eins"), ("two", "zwei"), ("", "drei")]
+
+
+def test_a_tsv_is_read_in_order_without_a_header_and_by_name_with_one(tmp_path: Path) -> None:
+    bare = lines_file(tmp_path / "bare.tsv", ["one\teins", "two\tzwei\tmore"])
+    named = lines_file(tmp_path / "named.tsv", ["id\ttarget\tsource", "1\teins\tone", "2\tzwei\ttwo"])
+    records = [("one", "eins"), ("two", "zwei")]
+    assert read(bare) == records
+    assert read(named) == records
+    assert read(bare, columns=TEXT) == [("one",), ("two",)]
+
+
+def test_fields_name_the_columns_of_a_tsv(tmp_path: Path) -> None:
+    named = lines_file(tmp_path / "a.tab", ["de\ten", "eins\tone"])
+    bare = lines_file(tmp_path / "b.tsv", ["x\teins\tone"])
+    assert read(named, source="en", target="de") == [("one", "eins")]
+    assert read(bare, source=2, target=1) == [("one", "eins")]
+
+
+def test_jsonl_is_read_by_field_and_empty_lines_are_skipped(tmp_path: Path) -> None:
+    path = lines_file(
+        tmp_path / "a.jsonl",
+        ['{"source": "one", "target": "eins", "n": 1}', "", '{"target": "zw\\u00ebi", "source": " two"}'],
+    )
+    assert read(path) == [("one", "eins"), (" two", "zwëi")]
+    path = lines_file(tmp_path / "b.ndjson", ['{"body": "a\\nb"}'])
+    assert read(path, columns=TEXT, text="body") == [("a\nb",)]
+
+
+@pytest.mark.parametrize("ending", ["txt", "tsv", "jsonl"])
+def test_a_byte_order_mark_is_dropped(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    content = {"txt": "one\n", "tsv": "text\none\n", "jsonl": '{"text": "one"}\n'}[ending]
+    path.write_bytes(b"\xef\xbb\xbf" + content.encode())
+    assert [text.strip() for (text,) in read(path, columns=TEXT)] == ["one"]
+
+
+def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    for path, message in (
+        (tmp_path / "none.txt", f"no such file: {tmp_path / 'none.txt'}"),
+        (tmp_path / "empty.txt", f"{tmp_path / 'empty.txt'} is empty"),
+        (tmp_path, f"{tmp_path} is a folder, not a file of text"),
+    ):
+        with refused(message):
+            read(path, columns=TEXT)
+
+
+BROKEN = {
+    "bad.txt": (b"one\ntw\xff\n", TEXT, "line 2: not UTF-8 (invalid start byte at byte 2)"),
+    "utf16.txt": ("one".encode("utf-16"), TEXT, "line 1: not UTF-8"),
+    "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
+    "broken.jsonl": (b'{"text": "a"}\n{"text": "b"\n', TEXT, "line 2: not JSON (Expecting ',' delimiter at column 13)"),
+    "list.jsonl": (b'["a"]\n', TEXT, "line 1: expected an object, found list"),
+    "field.jsonl": (
+        b'\n{"text": "a"}\n{"txt": "b", "n": 1}\n',
+        TEXT,
+        "line 3: no field 'text' (there are txt, n); name it with data.fields",
+    ),
+    "type.jsonl": (b'{"text": 5}\n', TEXT, "line 1: field 'text' is int, not text"),
+    "half.jsonl": (
+        b'{"text": "a \\ud83d b"}\n',
+        TEXT,
+        "line 1: field 'text' holds half a character (a lone surrogate)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_input_stops_with_file_and_line(tmp_path: Path, name: str) -> None:
+    content, columns, message = BROKEN[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with refused(f"{path} {message}"):
+        read(path, columns=columns)
+
+
+def test_a_pair_of_surrogates_is_one_character(tmp_path: Path) -> None:
+    assert read(lines_file(tmp_path / "a.jsonl", ['{"text": "\\ud83d\\ude00"}']), columns=TEXT) == [("😀",)]
+
+
+def test_parallel_files_of_different_length_stop_with_both_counts(tmp_path: Path) -> None:
+    a, b = lines_file(tmp_path / "a.en", ["one", "two", "three"]), lines_file(tmp_path / "a.de", ["eins", "zwei"])
+    with refused(f"parallel files differ in length: {a} has 3 lines, {b} has 2 lines"):
+        read(a, b)
+
+
+def test_a_missing_column_is_named_with_those_that_there_are(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.tsv", ["en\tde", "one\teins"])
+    with refused(f"{path} line 1: no columns named en, deutsch (there are en, de)"):
+        read(path, source="en", target="deutsch")
+
+
+def test_the_number_of_files_must_fit_the_columns(tmp_path: Path) -> None:
+    a, b = lines_file(tmp_path / "a.en", ["one"]), lines_file(tmp_path / "a.de", ["eins"])
+    with refused(f"{a} is one file of lines, and source and target are needed: give two files, a .tsv or a .jsonl"):
+        read(a)
+    with refused("2 files for 1 column(s) (text)"):
+        read(a, b, columns=TEXT)
+
+
+def test_a_part_is_a_source_of_its_own(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.txt", list("abcdefg"))
+    part = open_files((path,), Columns(TEXT), document="line").part(2, 5)
+    assert list(part) == list(part) == [("c",), ("d",), ("e",)]
+    assert len(part) == 3
+    assert part.name == f"{path} [2:5]"
