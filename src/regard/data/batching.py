@@ -31,7 +31,7 @@ class Batcher(Protocol):
 
 
 class Pairs:
-    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest, padding included."""
+    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest, with padding."""
 
     def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
         self.source, self.target = stores
@@ -119,7 +119,7 @@ class Windows:
     def in_order(self, stride: int | None = None) -> Iterator[Batch]:
         """Every document in windows of its own, each token predicted once.
 
-        With a `stride` shorter than the context windows overlap, and a token is predicted where more context precedes it.
+        With a `stride` shorter than the context windows overlap, and a token is predicted where more precedes it.
         """
         rows: list[tuple[np.ndarray, int]] = []
         longest = 0

@@ -1,4 +1,4 @@
-"""`stdlib`: the source of Python's standard library as it is installed, for language modelling. One file, one document."""
+"""`stdlib`: the source of Python's own standard library, for language modelling. One file is one document."""
 
 import sysconfig
 from collections.abc import Iterator
