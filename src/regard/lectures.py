@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).parent / "lectures.toml"
-NOMINAL = 8000  # tokens in the vocabulary of a preset that takes what its text has
+NOMINAL = {"char": 100, "byte": 260}  # tokens in the vocabulary of a preset that takes what its text has, else 8,000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def presets_table() -> list[dict[str, Any]]:
     table = []
     for name in presets():
         recipe = read(name)
-        vocabulary = recipe.text.vocabulary or NOMINAL
+        vocabulary = recipe.text.vocabulary or NOMINAL.get(recipe.text.kind, 8000)
         with torch.device("meta"):
             model = recipe.system.build(vocabulary)
         about = (PRESETS / f"{name}.toml").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
