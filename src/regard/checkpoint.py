@@ -1,7 +1,7 @@
 """A run is one folder: weights, resolved configuration, tokenizer, training state. No pickle anywhere.
 
-Each file is written under a temporary name, synced, then renamed, so that a kill or a full disk leaves the last good one.
-Tensor files carry a hash of their own content and of the tokenizer that belongs to them.
+Each file is written under a temporary name, synced, then renamed, so that a kill or a full disk leaves the last good
+one. Tensor files carry a hash of their own content and of the tokenizer that belongs to them.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from regard.errors import UserError, WorldError
+from regard.errors import UserError, WorldError, writing
 from regard.recipe import Recipe
 from regard.systems import System
 from regard.text import Tokenizer
@@ -72,9 +72,9 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{path} is damaged: {error}") from None
 
 
-def content_hash(tensors: dict[str, Tensor]) -> str:
-    """A hash of names, types, shapes and bytes, whatever order they come in."""
-    digest = hashlib.blake2b(digest_size=16)
+def content_hash(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
+    """A hash of names, types, shapes, bytes and notes, whatever order they come in."""
+    digest = hashlib.blake2b(json.dumps(notes, sort_keys=True).encode(), digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name].detach().cpu().contiguous()
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -84,12 +84,12 @@ def content_hash(tensors: dict[str, Tensor]) -> str:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    notes = {"format": str(FORMAT), "content": content_hash(tensors), **notes}
-    write(path, save(tensors, metadata=notes))
+    notes = {"format": str(FORMAT), **notes}
+    write(path, save(tensors, metadata={**notes, "content": content_hash(tensors, notes)}))
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors and notes of a file that is whole; a damaged or newer one stops."""
+def read_tensors(path: Path, tokenizer: Tokenizer | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and notes of a file that is whole and, where one is given, belongs to this tokenizer."""
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
@@ -100,8 +100,10 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise UserError(f"{path.parent} has no {path.name}") from None
     except (SafetensorError, ValueError, OSError) as error:
         raise UserError(f"{path} is damaged: {error}") from None
-    if notes.get("content") != content_hash(tensors):
+    if notes.pop("content", None) != content_hash(tensors, notes):
         raise UserError(f"{path} is damaged: its content does not match its hash")
+    if tokenizer is not None and notes.get("tokenizer") != tokenizer.fingerprint:
+        raise UserError(f"{TOKENIZER} is not the tokenizer that {path} was trained with")
     return tensors, notes
 
 
@@ -135,13 +137,24 @@ def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> None:
     write_json(folder / CONFIG, {"format": FORMAT, **recipe.to_dict()})
 
 
+def is_run(folder: Path) -> bool:
+    """Whether the folder holds a run, and not somebody else's `config.json`."""
+    try:
+        values = read_json(folder / CONFIG)
+    except (UserError, NotADirectoryError):
+        return False
+    return isinstance(values, dict) and {"format", "system", "objective", "train"} <= set(values)
+
+
 def read_recipe(folder: Path) -> Recipe:
     if not folder.is_dir():
         raise UserError(f"no such run: {folder}")
     values = read_json(folder / CONFIG)
     if not isinstance(values, dict):
         raise UserError(f"{folder / CONFIG} is damaged: it holds no settings")
-    if values.pop("format", FORMAT) > FORMAT:
+    if not isinstance(written := values.pop("format", FORMAT), int):
+        raise UserError(f"{folder / CONFIG} is damaged: its format is {written!r}")
+    if written > FORMAT:
         raise UserError(f"{folder} was written by a newer Regard; this one reads format {FORMAT}: update it")
     return Recipe.parse(values, where=str(folder / CONFIG))
 
@@ -163,9 +176,7 @@ def load(folder: Path | str, device: str = "cpu") -> Run:
     if not (folder / WEIGHTS).exists():
         raise UserError(f"{folder} has no {WEIGHTS} yet: its training did not reach a checkpoint")
     tokenizer = read_tokenizer(folder)
-    tensors, notes = read_tensors(folder / WEIGHTS)
-    if notes.get("tokenizer") != tokenizer.fingerprint:
-        raise UserError(f"{folder / TOKENIZER} is not the tokenizer that this model was trained with")
+    tensors, _ = read_tensors(folder / WEIGHTS, tokenizer)
     model = recipe.system.build(len(tokenizer))
     put_weights(model, tensors, str(folder / WEIGHTS))
     return Run(folder, recipe, tokenizer, model.to(device).eval())
@@ -174,10 +185,12 @@ def load(folder: Path | str, device: str = "cpu") -> Run:
 @contextmanager
 def appended(path: Path) -> Iterator[Any]:
     """A file of JSON lines, open for adding; `emit(record)` writes one through to the system."""
-    with path.open("a", encoding="utf-8") as file:
+    with writing(path):
+        file = path.open("ab", buffering=0)
 
-        def emit(record: dict[str, Any]) -> None:
-            file.write(json.dumps(record) + "\n")
-            file.flush()
+    def emit(record: dict[str, Any]) -> None:
+        with writing(path):
+            file.write(json.dumps(record).encode() + b"\n")
 
+    with file:
         yield emit

@@ -24,9 +24,10 @@ def one_of(section: str, name: str, value: str, options: tuple[str, ...]) -> Non
 class Train:
     """How a model is trained.
 
-    `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and gives
-    the same gradient with less memory. Training ends at `steps` or `max_tokens` predicted tokens, whichever comes first;
-    0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of the formula.
+    `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and
+    gives the same gradient with less memory. Training ends at `steps` or `max_tokens` predicted tokens, whichever comes
+    first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of
+    the formula.
     """
 
     steps: int = 1000
@@ -68,6 +69,15 @@ class Train:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 1")
+        for name in ("steps", "max_tokens", "warmup", "weight_decay", "clip", "patience", "threads"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"train.{name} = {getattr(self, name)}; it must be 0 or more")
+        for name in ("decay", "floor"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"train.{name} = {getattr(self, name)}; it must lie between 0 and 1")
+        for name in ("beta1", "beta2", "average_decay"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 0 and less than 1")
         if not self.rate > 0:
             raise UserError(f"train.rate = {self.rate}; it must be more than 0")
         one_of("train", "schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))

@@ -38,7 +38,7 @@ class Ema(Last):
             self.kept = {name: tensor.clone() for name, tensor in mine.items()}
             return
         decay = min(self.settings.average_decay, (1 + step) / (10 + step))
-        torch._foreach_lerp_(list(self.kept.values()), list(mine.values()), 1 - decay)
+        torch._foreach_lerp_([self.kept[name] for name in mine], list(mine.values()), 1 - decay)
 
     def weights(self) -> dict[str, Tensor]:
         return self.kept or super().weights()

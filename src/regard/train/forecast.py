@@ -27,8 +27,8 @@ class Forecast:
     def line(self) -> str:
         return (
             f"{quantity(self.parameters)} parameters, {self.tokens_per_step:,} target tokens and "
-            f"{quantity(self.flops_per_step)}FLOP a step, {self.steps:,} steps, about {quantity(self.memory_bytes, 1024)}B "
-            f"of memory, {duration(self.seconds)}"
+            f"{quantity(self.flops_per_step)}FLOP a step, {self.steps:,} steps, "
+            f"about {quantity(self.memory_bytes, 1024)}B of memory, {duration(self.seconds)}"
         )
 
 

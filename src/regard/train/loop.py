@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from regard.data import Batch, Batcher
-from regard.errors import Interrupted, WorldError
+from regard.errors import Interrupted, UserError, WorldError
 from regard.objectives import Loss
 from regard.recipe import Train
 from regard.systems import System
@@ -50,26 +50,30 @@ class Trainer:
         """Train to the end, or to Ctrl-C or SIGTERM, which leave a checkpoint."""
         settings, progress = self.settings, self.state.progress
         began, since = time.perf_counter() - progress.seconds, Since()
+        if progress.step == 0 and self._next() is None:
+            raise UserError(
+                f"train.max_tokens = {settings.max_tokens} is less than one batch; lower train.batch_tokens"
+            )
         with interruptions() as interrupted:
             while (batch := self._next()) is not None:
                 nats, norm, rate = self.update(batch)
                 since.add(nats, batch.count)
                 progress.seconds = time.perf_counter() - began
                 last = self._next() is None
-                logs = last or progress.step % settings.log_every == 0
-                saves = last or progress.step % settings.save_every == 0 or interrupted.is_set()
-                if logs or saves or self.device.type == "cpu":
+                if last or progress.step % settings.log_every == 0:
                     self._stop_if_lost(nats, norm, batch)
-                if logs:
                     self._tell("step", rate=rate, norm=float(norm), **since.read())
                 if self.valid is not None and (last or progress.step % settings.evaluate_every == 0):
                     last = self._validate() or last
                     progress.seconds = time.perf_counter() - began
-                if saves or last:
+                due, stops = last or progress.step % settings.save_every == 0, interrupted.is_set()
+                if due or stops:
+                    self._stop_if_lost(nats, norm, batch)
                     progress.finished = last
-                    self.state.average.before_save(progress.step)
+                    if due:  # an interruption is no checkpoint of the run's own: resumed, it averages as if unbroken
+                        self.state.average.before_save(progress.step)
                     self.save(self.state)
-                if interrupted.is_set() and not last:
+                if stops and not last:
                     raise Interrupted(f"stopped at step {progress.step}; the checkpoint is written")
                 if last:
                     break
@@ -124,15 +128,15 @@ class Trainer:
             nats += loss.nats
         limit = self.settings.clip or math.inf
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
-        if self.device.type == "cpu" and not bool(torch.isfinite(norm)):
-            self._stop_if_lost(nats, norm, batch)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
         progress.step, progress.batch, progress.tokens = (
             progress.step + 1,
             progress.batch + 1,
             progress.tokens + batch.count,
         )
+        if self.device.type == "cpu":
+            self._stop_if_lost(nats, norm, batch)
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
         self.state.average.after_step(progress.step)
         return nats, norm, rate
 
@@ -153,11 +157,9 @@ class Trainer:
         if bool(torch.isfinite(nats)) and bool(torch.isfinite(norm)):
             return
         what = "loss" if not bool(torch.isfinite(nats)) else "gradient"
-        progress = self.state.progress
         raise WorldError(
-            f"the {what} is no longer a number at step {progress.step} (epoch {progress.epoch}, batch {progress.batch}); "
-            f"first in {self._first_lost(batch)}. The last good checkpoint is kept; try a lower train.rate, "
-            "more train.warmup or train.precision=float32"
+            f"the {what} is no longer a number at step {self.state.progress.step}; first in {self._first_lost(batch)}. "
+            "The last good checkpoint is kept; try a lower train.rate, more train.warmup or train.precision=float32"
         )
 
     def _first_lost(self, batch: Batch) -> str:

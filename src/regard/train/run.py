@@ -1,5 +1,7 @@
 """A run from recipe to finished folder, and on from where it stopped."""
 
+import json
+import os
 import platform
 import shutil
 import sys
@@ -12,10 +14,10 @@ import numpy as np
 import torch
 
 from regard import checkpoint
-from regard.checkpoint import CONFIG, LOG, REPORT, STATE
+from regard.checkpoint import LOG, REPORT, STATE
 from regard.data import splits
 from regard.data.prepare import batcher, prepare, report_lines, stores
-from regard.errors import UserError, WorldError
+from regard.errors import UserError, writing
 from regard.recipe import Recipe
 from regard.systems import System
 from regard.text import Tokenizer
@@ -45,23 +47,35 @@ def train(
 ) -> Path:
     """Train a new run into the folder `out`, which must not hold one already unless `force`."""
     folder = Path(out)
-    choose_device(recipe.train.device)
-    recipe.system.build(8)  # a setting that does not fit stops here, before anything is touched
+    check(recipe)
     opened = splits(recipe.data, recipe.objective.columns)
     clear(folder, force=force)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WorldError(f"cannot write {folder}: {error.strerror}") from error
-    start(recipe, folder, say=(lambda line: None) if quiet else note, opened=opened)
+    try:
+        start(recipe, folder, say=(lambda line: None) if quiet else note, opened=opened)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # it was empty, and without its configuration it is no run
+        raise
     return go_on(folder, quiet=quiet, tensorboard=tensorboard)
+
+
+def check(recipe: Recipe) -> None:
+    """A setting that does not fit stops here, before anything is touched."""
+    choose_device(recipe.train.device)
+    model, given = recipe.system.build(8), "source" in recipe.objective.columns
+    if model.reads_source != given:
+        tree = recipe.to_dict()
+        system, objective = tree["system"]["kind"], tree["objective"]["kind"]
+        reads, gives = ("reads a", "gives none") if model.reads_source else ("reads no", "gives one")
+        raise UserError(f"system '{system}' {reads} source and objective '{objective}' {gives}; change one of them")
 
 
 def clear(folder: Path, *, force: bool) -> None:
     """Make room for a run. Only a folder that holds a run is ever removed, and only when asked."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
-    if not folder.is_dir() or not (folder / CONFIG).exists():
+    if not checkpoint.is_run(folder):
         raise UserError(f"{folder} exists and is no run; give another --out")
     if not force:
         raise UserError(f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on")
@@ -102,8 +116,9 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
         trainer = make_trainer(folder, recipe, tokenizer, watch)
         cost = forecast(trainer)
         if (folder / STATE).exists():
-            trainer.state.restore(folder)
-            forget_after(folder / LOG, trainer.state.progress.step)
+            trainer.state.restore(folder, tokenizer)
+        forget_after(folder / LOG, trainer.state.progress.step)
+        if trainer.state.progress.step:
             if trainer.state.progress.finished:
                 say(f"{folder} is finished: {trainer.state.progress.step:,} steps")
                 return folder
@@ -140,8 +155,9 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
         )
 
     def save(state: State) -> None:
-        state.save(folder, tokenizer)
+        """The state last: a run that says it is finished has the model that goes with it."""
         checkpoint.write_model(folder, state.best or state.average.weights(), tokenizer)
+        state.save(folder, tokenizer)
 
     train_batches = batches("train")
     if train_batches is None:
@@ -161,12 +177,14 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
 
 
 def forget_after(log: Path, step: int) -> None:
-    """Drop what was logged after the checkpoint: those steps are taken again."""
-    import json
-
-    if log.exists():
-        kept = [line for line in log.read_text().splitlines() if json.loads(line)["step"] <= step]
-        log.write_text("".join(line + "\n" for line in kept))
+    """Cut off what was logged after the checkpoint, or half logged when the run was killed: those steps come again."""
+    kept = 0
+    for line in log.read_bytes().splitlines(keepends=True):
+        if not line.endswith(b"\n") or json.loads(line)["step"] > step:
+            break
+        kept += len(line)
+    with writing(log):
+        os.truncate(log, kept)
 
 
 def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:

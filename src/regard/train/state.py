@@ -51,8 +51,9 @@ class State:
         notes = {"progress": json.dumps(asdict(self.progress)), "tokenizer": tokenizer.fingerprint}
         write_tensors(folder / STATE, tensors, notes)
 
-    def restore(self, folder: Path) -> None:
-        tensors, notes = read_tensors(folder / STATE)
+    def restore(self, folder: Path, tokenizer: Tokenizer | None = None) -> None:
+        """Put everything back; a state that belongs to another tokenizer than the given one stops."""
+        tensors, notes = read_tensors(folder / STATE, tokenizer)
         parts: dict[str, dict[str, Tensor]] = {}
         for key, tensor in tensors.items():
             group, _, name = key.partition("|")
