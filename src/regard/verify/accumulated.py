@@ -1,0 +1,74 @@
+"""accumulated = full batch: a batch computed in pieces gives the gradient of the whole, no mean of means."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from regard.checkpoint import Run, put_weights, weights
+from regard.data import Batch
+from regard.systems import System
+from regard.train.average import Last
+from regard.train.loop import Trainer
+from regard.train.state import Progress, State
+from regard.verify.check import Finding, Gradients
+from regard.verify.inputs import Inputs
+
+
+def check(run: Run, inputs: Inputs) -> Finding:
+    found, batch = Finding(inputs.lengths), inputs.batch(run.tokenizer)
+    model = undropped(run)
+    whole = gradient(run, model, batch, pieces=1)
+    for pieces in (2, len(batch)):
+        found.compare_gradients(gradient(run, model, batch, pieces=pieces), whole, f"in {pieces} pieces")
+    return found
+
+
+def undropped(run: Run) -> System:
+    """The same weights without dropout, which would drop other units from each piece."""
+    model = replace(run.recipe.system, dropout=0.0).build(len(run.tokenizer)).to(run.model.device)
+    put_weights(model, weights(run.model), "the verified model")
+    return model
+
+
+@torch.enable_grad()
+def gradient(run: Run, model: System, batch: Batch, *, pieces: int) -> Gradients:
+    """What one update of the trainer hands to its optimiser."""
+    optimiser = Catch(model.parameters())
+    settings = replace(run.recipe.train, accumulate=pieces, clip=0.0)
+    trainer = Trainer(
+        state=State(model, optimiser, Last(model, settings), Progress(), {}),
+        objective=run.recipe.objective,
+        batches=Single(batch),
+        valid=None,
+        settings=settings,
+        schedule=lambda step, done: 0.0,
+        precision=torch.float32,
+        save=lambda state: None,
+        watch=[],
+    )
+    trainer.update(batch)
+    return dict(zip(weights(model), optimiser.caught, strict=True))
+
+
+class Catch(torch.optim.SGD):
+    """An optimiser that keeps the gradient and moves nothing."""
+
+    def step(self, closure=None):
+        self.caught = [parameter.grad.clone() for parameter in self.param_groups[0]["params"]]
+
+
+@dataclass(frozen=True)
+class Single:
+    """One batch as training data."""
+
+    only: Batch
+
+    def steps(self, epoch: int) -> int:
+        return 1
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self.only
+
+    def in_order(self) -> Iterator[Batch]:
+        yield self.only

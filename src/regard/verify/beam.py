@@ -1,0 +1,20 @@
+"""beam 1 = greedy: a search that keeps one beginning takes the likeliest token at every step."""
+
+from regard.checkpoint import Run
+from regard.decode.beam import beam_search
+from regard.decode.session import Session
+from regard.recipe import Decode
+from regard.verify.check import Finding
+from regard.verify.inputs import Inputs
+from regard.verify.texts import MOST, compare_texts, continued, equally_likely
+
+
+def check(run: Run, inputs: Inputs) -> Finding:
+    model, tokenizer = run.model, run.tokenizer
+    rows = [[tokenizer.start] if inputs.sources is not None else list(text) for text in inputs.texts]
+    most = MOST if inputs.sources is None else min(MOST, model.context)
+    session = Session(model, rows, room=most, sources=inputs.sources)
+    searched = [best for (best,) in beam_search(session, Decode(beam=1), end=tokenizer.end, most=most)]
+    found = Finding([len(row) for row in inputs.sources or inputs.texts])
+    compare_texts(found, searched, continued(run, inputs, beam=1), "beam 1", equally_likely(run, inputs))
+    return found

@@ -1,0 +1,36 @@
+"""compiled = eager: what torch.compile makes of the model gives the same logits."""
+
+import os
+import shutil
+from importlib.util import find_spec
+
+import torch
+
+from regard.checkpoint import Run
+from regard.decode.session import table
+from regard.verify.check import DoesNotApply, Finding, read, unpadded
+from regard.verify.inputs import Inputs
+
+
+def check(run: Run, inputs: Inputs) -> Finding:
+    model, found = run.model, Finding(inputs.lengths)
+    if missing := what_is_missing(model.device):
+        raise DoesNotApply(f"nothing can be compiled here: {missing}")
+    torch.compiler.reset()  # after many compilations of one function torch would run it as it is, in silence
+
+    @torch.compile
+    def compiled(tokens, sources, present):
+        return model.decode(tokens, model.encode(sources, present) if sources is not None else None)
+
+    tokens, _ = table(inputs.texts, model.device)
+    sources = table(inputs.sources, model.device) if inputs.sources is not None else (None, None)
+    found.compare_rows(unpadded(compiled(tokens, *sources), inputs), read(model, inputs), "compiled")
+    return found
+
+
+def what_is_missing(device: torch.device) -> str:
+    """What torch.compile needs for the device and does not find."""
+    if device.type == "cuda":
+        return "" if find_spec("triton") else "triton is not installed"
+    compilers = [os.environ["CXX"]] if "CXX" in os.environ else ["g++", "clang++", "c++"]
+    return "" if any(map(shutil.which, compilers)) else f"there is no C++ compiler ({', '.join(compilers)})"

@@ -1,0 +1,139 @@
+"""The inputs of the certificate: real texts of different lengths, longer than any window or stride in the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+
+from regard.checkpoint import Run
+from regard.data import IGNORE, Batch
+from regard.data.batch import pad, presence
+from regard.data.prepare import stores
+from regard.data.store import Store
+from regard.errors import UserError
+from regard.text import Tokenizer
+from regard.train.run import TOKENS
+
+ROWS = 4
+MORE = 48  # tokens of the longest text beyond the model's reach
+SENTENCES = (
+    "The chicken didn't cross the road because it was too tired.",
+    "The chicken didn't cross the road because it was too wide.",
+    "An old dog and a young boy.",
+    "Thanks for all the help.",
+    "A boy is eating an apple.",
+    "this movie is great",
+    "is this movie great",
+)
+
+Column = Store | Sequence[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """`texts` begin with the start symbol; `sources`, for a model that reads them, end with the end symbol."""
+
+    texts: list[list[int]]
+    sources: list[list[int]] | None
+    origin: str
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of the texts, then of their sources."""
+        return [len(row) for row in (*self.texts, *(self.sources or []))]
+
+    @property
+    def unended(self) -> list[list[int]] | None:
+        """The sources without their end symbol, as decoding takes them."""
+        return [source[:-1] for source in self.sources] if self.sources is not None else None
+
+    def row(self, i: int) -> "Inputs":
+        """One text alone."""
+        return replace(self, texts=[self.texts[i]], sources=[self.sources[i]] if self.sources is not None else None)
+
+    def batch(self, tokenizer: Tokenizer) -> Batch:
+        """What a trainer would be handed: each token with the one that follows it."""
+        texts = [np.asarray(text) for text in self.texts]
+        tokens, targets = pad([t[:-1] for t in texts], tokenizer.pad), pad([t[1:] for t in texts], IGNORE)
+        made = Batch(tokens, targets, sum(len(text) - 1 for text in texts))
+        if self.sources is None:
+            return made
+        sources = [np.asarray(source) for source in self.sources]
+        return replace(made, source=pad(sources, tokenizer.pad), source_present=presence(sources))
+
+
+def make(run: Run) -> Inputs:
+    """From the run's own token files, held-out ones first; for an imported run from the lectures' sentences."""
+    sides = len(run.recipe.objective.columns)
+    wanted = ragged(run.model.context, run.model.reach, ROWS * sides)
+    columns, origin = own_tokens(run, enough=sum(wanted))
+    if not columns:
+        columns, origin = sentences(run), "sentences of the lectures"
+    if sides == 1:
+        return Inputs(texts(columns[0], wanted, run.tokenizer.start), None, origin)
+    targets, sources = pairs(columns, wanted, run)
+    return Inputs(targets, sources, origin)
+
+
+def ragged(context: int, reach: int, rows: int) -> list[int]:
+    """Different lengths up to the context, all beyond the reach where there is room, not in order of size."""
+    longest = min(context, reach + MORE)
+    shortest = max(longest // ROWS, reach + 1) if longest >= reach + rows else longest // 2
+    falling = list(dict.fromkeys(int(n) for n in np.linspace(longest, max(2, shortest), rows)))
+    return falling[1::2] + falling[::2]
+
+
+def own_tokens(run: Run, *, enough: int) -> tuple[list[Column], str]:
+    """A held-out split with enough text for all rows, else the training split; nothing where there are no tokens."""
+    for split in ("valid", "test", "train"):
+        if (run.path / TOKENS / split).is_dir():
+            found = stores(run.path / TOKENS / split, run.recipe.objective.columns)
+            if min(len(store.flat) for store in found) >= (1 if split == "train" else enough):
+                return list(found), f"{TOKENS}/{split}"
+    return [], ""
+
+
+def sentences(run: Run) -> list[Column]:
+    """The lectures' examples, the same in every column."""
+    encoded = [np.asarray(ids) for text in SENTENCES if (ids := run.tokenizer.encode(text))]
+    if not encoded:
+        raise UserError(f"{run.path} has no {TOKENS}/, and its tokenizer knows nothing of the lectures' sentences")
+    return [encoded for _ in run.recipe.objective.columns]
+
+
+def texts(column: Column, wanted: list[int], start: int) -> list[list[int]]:
+    """Pieces from all over the column, going on at its beginning where it ends."""
+    flat = column.flat if isinstance(column, Store) else np.concatenate(column)
+    begins = [i * len(flat) // len(wanted) for i in range(len(wanted))]
+    pieces = [flat.take(np.arange(b, b + n - 1), mode="wrap") for b, n in zip(begins, wanted, strict=True)]
+    return [[start, *map(int, piece)] for piece in pieces]
+
+
+def pairs(columns: list[Column], wanted: list[int], run: Run) -> tuple[list[list[int]], list[list[int]]]:
+    """Targets and sources: whole examples, several joined where one is short, cut so that no two are equally long."""
+    rows = len(wanted) // 2
+    begins = [i * len(columns[0]) // rows for i in range(rows)]
+    examples = [joined(columns, begin, least=run.model.reach + 2 * ROWS) for begin in begins]
+    taken: set[int] = set()
+    targets = [cut(target, most - 1, taken) for (_, target), most in zip(examples, wanted[:rows], strict=True)]
+    sources = [cut(source, most - 1, taken) for (source, _), most in zip(examples, wanted[-rows:], strict=True)]
+    return [[run.tokenizer.start, *row] for row in targets], [[*row, run.tokenizer.end] for row in sources]
+
+
+def joined(columns: list[Column], begin: int, *, least: int) -> list[list[int]]:
+    """Examples from `begin` on, one after another until every column has as many tokens as asked."""
+    sides: list[list[int]] = [[] for _ in columns]
+    for i in count(begin):
+        if min(map(len, sides)) >= least:
+            break
+        for side, column in zip(sides, columns, strict=True):
+            side += map(int, column[i % len(column)])
+    return sides
+
+
+def cut(tokens: list[int], most: int, taken: set[int]) -> list[int]:
+    """At most so many of the tokens, as many as no other row has."""
+    length = next((n for n in range(min(most, len(tokens)), 0, -1) if n not in taken), 1)
+    taken.add(length)
+    return tokens[:length]

@@ -1,0 +1,31 @@
+"""fast = readable attention: the kernels give what the formula of the lectures gives, in value and gradient."""
+
+from regard.attention.kernels import formula
+from regard.checkpoint import Run
+from regard.shapes import Tensor
+from regard.verify.cached import after_prompts
+from regard.verify.check import Finding, Gradients, computed_by, gradients, read
+from regard.verify.inputs import Inputs
+from regard.verify.packed import windows
+
+
+def check(run: Run, inputs: Inputs) -> Finding:
+    found = Finding(inputs.lengths)
+    fast, fast_gradients = results(run, inputs)
+    with computed_by(run.model, lambda name, kernel: formula):
+        readable, readable_gradients = results(run, inputs)
+    for how, logits in readable.items():
+        found.compare_rows(fast[how], logits, how)
+    for how, each in readable_gradients.items():
+        found.compare_gradients(fast_gradients[how], each, how)
+    return found
+
+
+def results(run: Run, inputs: Inputs) -> tuple[dict[str, list[Tensor]], dict[str, Gradients]]:
+    """Logits and gradients in every way that a kernel is called: plain, from a cache, padded, packed."""
+    logits = {"at once": read(run.model, inputs), "from a cache": after_prompts(run.model, inputs)}
+    batches = {"padded": inputs.batch(run.tokenizer)}
+    if not run.model.reads_source:
+        batches["packed"] = packed = windows(run, inputs).to(run.model.device)
+        logits["packed"] = list(run.model.decode(packed.tokens, at=packed.at))
+    return logits, {how: gradients(run, batch) for how, batch in batches.items()}

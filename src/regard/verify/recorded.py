@@ -1,0 +1,40 @@
+"""recorded = fast: the weights that a recording shows are those with which the running kernel mixed its values."""
+
+from functools import wraps
+
+import torch
+
+from regard.attention.attend import serve
+from regard.checkpoint import Run
+from regard.shapes import Tensor
+from regard.tap import record
+from regard.verify.check import Finding, Kernel, attentions, computed_by, read
+from regard.verify.inputs import Inputs
+
+
+def check(run: Run, inputs: Inputs) -> Finding:
+    model, found = run.model, Finding(inputs.lengths)
+    mixed: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def watched(name: str, kernel: Kernel) -> Kernel:
+        @wraps(kernel)
+        def watch(query: Tensor, key: Tensor, value: Tensor, **rest) -> Tensor:
+            context = kernel(query, key, value, **rest)
+            mixed[name] = (value, context)
+            return context
+
+        return watch
+
+    names = attentions(model)
+    unheard = read(model, inputs)
+    with record(model, *(f"{name}.weights" for name in names)) as seen, computed_by(model, watched):
+        heard = read(model, inputs)
+    for row, (mine, theirs) in enumerate(zip(heard, unheard, strict=True)):
+        found.compare(mine, theirs, f"recording changes the logits of row {row}", tolerance=0.0)
+    for name, (value, context) in mixed.items():
+        weights = seen[f"{name}.weights"]
+        found.compare(weights @ serve(value, weights.shape[1]), context, f"{name}: weights times values")
+        sums = weights.sum(-1)
+        blind = sums == 0  # a query that may look nowhere
+        found.compare(sums.masked_fill(blind, 1.0), torch.ones_like(sums), f"{name}: sum of the weights")
+    return found
