@@ -5,6 +5,7 @@ build(Train, {"steps": 100}, where="demo.toml [train]")
 
 import tomllib
 import types
+from copy import deepcopy
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -89,7 +90,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def override(values: dict[str, Any], settings: list[str]) -> dict[str, Any]:
     """The tree with each `section.key=value` put in; values are TOML, and a bare word is taken as text."""
-    merged = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
+    merged = deepcopy(values)
     for setting in settings:
         path, found, text = setting.partition("=")
         if not found or not path.strip():

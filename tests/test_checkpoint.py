@@ -1,0 +1,236 @@
+"""A run folder that is whole loads to the last bit; one that is not stops with a line that says why."""
+
+import errno
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import regard
+from regard.checkpoint import (
+    CONFIG,
+    FORMAT,
+    TOKENIZER,
+    WEIGHTS,
+    is_run,
+    load,
+    read_json,
+    read_tensors,
+    weights,
+    write,
+    write_json,
+    write_model,
+    write_setup,
+    write_tensors,
+)
+from regard.errors import UserError, WorldError
+from regard.systems import SYSTEMS
+from regard.text import Text, Tokenizer
+from tests.helpers import recipe, refused
+
+LETTERS = Tokenizer.train(["abcdefg"], Text(kind="char"))
+
+
+def written(folder: Path, kind: str = "gpt", **system: object) -> torch.nn.Module:
+    """A run that was never trained, and the model in it."""
+    made = recipe(kind, system=system)
+    model = made.system.build(len(LETTERS))
+    write_setup(folder, made, LETTERS)
+    write_model(folder, weights(model), LETTERS)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("kind", "tied"),
+    [("gpt", True), ("gpt", False), ("transformer", "all"), ("transformer", "output"), ("transformer", "none")],
+)
+def test_saved_is_loaded_to_the_last_bit_and_tied_weights_are_still_tied(
+    tmp_path: Path, kind: str, tied: object
+) -> None:
+    model = written(tmp_path, kind, tied=tied)
+    again = load(tmp_path).model
+    assert not again.training
+    for (name, a), (other, b) in zip(
+        model.named_parameters(remove_duplicate=False), again.named_parameters(remove_duplicate=False), strict=True
+    ):
+        assert name == other
+        assert torch.equal(a, b)
+    assert (again.output.rows.weight is again.decoder.embedding.rows.weight) == (tied not in (False, "none"))
+    names = set(read_tensors(tmp_path / WEIGHTS)[0])
+    assert len(names) == len(list(model.parameters())), "what is tied is written once"
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_the_configuration_and_the_tokenizer_come_back(tmp_path: Path, kind: str) -> None:
+    written(tmp_path, kind)
+    run = load(str(tmp_path))
+    assert run.recipe == recipe(kind)
+    assert run.tokenizer.fingerprint == LETTERS.fingerprint
+    assert run.path == tmp_path
+    assert is_run(tmp_path)
+
+
+def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
+    """In the names, the notes and the numbers alike."""
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"b": torch.randn(3, 5), "a": torch.arange(7)}, {"progress": '{"step": 17}', "tokenizer": "x"})
+    whole = path.read_bytes()
+    read_tensors(path)
+    for place in range(len(whole)):
+        for bit in (1, 32):
+            damaged = bytearray(whole)
+            damaged[place] ^= bit
+            path.write_bytes(damaged)
+            with pytest.raises(UserError, match=r"is damaged|has format"):
+                read_tensors(path)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
+def test_a_truncated_file_is_noticed(tmp_path: Path, part: float) -> None:
+    written(tmp_path)
+    content = (tmp_path / WEIGHTS).read_bytes()
+    (tmp_path / WEIGHTS).write_bytes(content[: int(part * len(content))])
+    with refused(f"{tmp_path / WEIGHTS} is damaged"):
+        load(tmp_path)
+
+
+def test_tensors_of_somebody_else_are_refused(tmp_path: Path) -> None:
+    model = written(tmp_path)
+    save_file({name: tensor.detach() for name, tensor in weights(model).items()}, tmp_path / WEIGHTS)
+    with refused("its content does not match its hash"):
+        load(tmp_path)
+
+
+def test_a_tokenizer_from_elsewhere_is_refused(tmp_path: Path) -> None:
+    written(tmp_path)
+    other = Tokenizer.train(["hijklmn"], Text(kind="char"))
+    assert len(other) == len(LETTERS)
+    (tmp_path / TOKENIZER).write_text(other.to_json())
+    with refused(f"{TOKENIZER} is not the tokenizer that {tmp_path / WEIGHTS} was trained with"):
+        load(tmp_path)
+    for text in ("{", "{}", "", "null"):
+        (tmp_path / TOKENIZER).write_text(text)
+        with refused(f"{tmp_path / TOKENIZER} is damaged"):
+            load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["char", "byte", "word", "bpe", "byte-bpe", "wordpiece", "unigram"])
+def test_every_kind_of_tokenizer_belongs_to_its_run_after_loading(tmp_path: Path, kind: str) -> None:
+    tokenizer = Tokenizer.train(["a boy is eating an apple\n" * 7], Text(kind=kind))
+    made = recipe("gpt", text={"kind": kind})
+    write_setup(tmp_path, made, tokenizer)
+    write_model(tmp_path, weights(made.system.build(len(tokenizer))), tokenizer)
+    assert load(tmp_path).tokenizer.encode("an apple") == tokenizer.encode("an apple")
+
+
+def test_a_newer_format_asks_for_an_update(tmp_path: Path) -> None:
+    written(tmp_path)
+    values = json.loads((tmp_path / CONFIG).read_text())
+    (tmp_path / CONFIG).write_text(json.dumps({**values, "format": FORMAT + 1}))
+    with refused(f"{tmp_path} was written by a newer Regard; this one reads format {FORMAT}: update it"):
+        load(tmp_path)
+    save_file({"a": torch.zeros(1)}, tmp_path / "b.safetensors", metadata={"format": str(FORMAT + 1)})
+    with refused(f"has format {FORMAT + 1}; this Regard reads up to {FORMAT}: update it"):
+        read_tensors(tmp_path / "b.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (CONFIG, "is no run: config.json is missing"),
+        (TOKENIZER, "has no tokenizer.json"),
+        (WEIGHTS, "has no model.safetensors yet: its training did not reach a checkpoint"),
+    ],
+)
+def test_a_missing_file_is_named(tmp_path: Path, name: str, message: str) -> None:
+    written(tmp_path)
+    (tmp_path / name).unlink()
+    with refused(f"{tmp_path} {message}"):
+        load(tmp_path)
+
+
+def test_what_is_no_folder_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "none", tmp_path / "file"):
+        with refused(f"no such run: {path}"):
+            load(path)
+        assert not is_run(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is damaged"),
+        ("[]", "it holds no settings"),
+        ('{"format": "1"}', "its format is '1'"),
+        ('{"format": 1, "sytem": {}}', "no section 'sytem'; did you mean 'system'?"),
+        ("\xff", "is damaged"),
+    ],
+)
+def test_a_damaged_configuration_is_named(tmp_path: Path, text: str, message: str) -> None:
+    written(tmp_path)
+    (tmp_path / CONFIG).write_bytes(text.encode("latin-1"))
+    with refused(message) as caught:
+        load(tmp_path)
+    assert str(tmp_path / CONFIG) in str(caught.value)
+
+
+def test_weights_that_do_not_fit_the_configuration_are_named(tmp_path: Path) -> None:
+    model = written(tmp_path)
+    tensors = weights(model)
+    name = "decoder.blocks.0.attention.output.weight"
+    for changed, message in (
+        ({key: tensor for key, tensor in tensors.items() if key != name}, f"tensor '{name}' is missing"),
+        (
+            {**tensors, name: torch.zeros(3, 5)},
+            f"tensor '{name}' has shape [3, 5], the configuration asks for [16, 16]",
+        ),
+        ({**tensors, "extra": torch.zeros(3)}, "tensor 'extra' has no place in this model"),
+    ):
+        write_model(tmp_path, changed, LETTERS)
+        with refused(message):
+            load(tmp_path)
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace", "open"])
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"old": True})
+
+    def no_room(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*(os, "fsync") if failing == "fsync" else (Path, failing), no_room)
+        with refused(f"cannot write {path}: No space left on device; what was there before is untouched", WorldError):
+            write_json(path, {"new": True})
+    assert read_json(path) == {"old": True}
+    assert [other.name for other in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_file_is_whole_under_its_name_at_every_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written and synced under another name, then renamed: whoever reads in between sees the old one."""
+    path, seen = tmp_path / "a.bin", []
+    write(path, b"old")
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: seen.append(path.read_bytes()) or real(handle))
+    write(path, b"new" * 1000)
+    assert seen == [b"old"]
+    assert path.read_bytes() == b"new" * 1000
+
+
+def test_nothing_is_pickled_anywhere() -> None:
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in Path(regard.__file__).parent.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if re.search(
+            r"import pickle|pickle\.|torch\.save\(|torch\.load\(|allow_pickle=True|shelve|marshal|joblib", line
+        )
+        and "weights_only=True" not in line
+    ]
+    assert not found

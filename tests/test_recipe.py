@@ -1,0 +1,103 @@
+"""The sections of a recipe, there and back, and every setting that cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.recipe import Decode, Recipe, Train, read
+from tests.helpers import recipe, refused
+
+TREE = {"system": {"kind": "gpt"}, "objective": {"kind": "next-token"}}
+
+
+@pytest.mark.parametrize("kind", ["gpt", "transformer"])
+def test_a_recipe_there_and_back_is_the_same(kind: str) -> None:
+    made = recipe(kind, data={"train": ["a.en", "a.de"], "fields": {"source": 1}}, train={"compile": True})
+    assert Recipe.parse(made.to_dict(), where="again") == made
+    assert made.to_dict()["system"]["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({**TREE, "trian": {}}, "demo.toml: no section 'trian'; did you mean 'train'?"),
+        ({"system": {"kind": "gpt"}}, "demo.toml: section [objective] is missing"),
+        ({**TREE, "system": {"kind": "gtp"}}, "demo.toml [system]: no kind 'gtp'; did you mean 'gpt'?"),
+        ({**TREE, "system": {"width": 5}}, "demo.toml [system]: setting 'kind' is missing; known: transformer, gpt"),
+        (
+            {**TREE, "system": {"kind": "gpt", "widht": 5}},
+            "demo.toml [system]: no setting 'widht'; did you mean 'width'?",
+        ),
+        ({**TREE, "system": "gpt"}, "demo.toml [system]: setting 'kind' is missing"),
+        ({**TREE, "objective": {"kind": 5}}, "demo.toml [objective]: no kind '5'"),
+        ({**TREE, "seed": -1}, "demo.toml: seed = -1 is not a whole number from 0 on"),
+        ({**TREE, "seed": True}, "demo.toml: seed = True is not a whole number from 0 on"),
+        ({**TREE, "seed": "x"}, "demo.toml: seed = 'x' is not a whole number from 0 on"),
+        ({**TREE, "train": {"stepps": 5}}, "demo.toml [train]: no setting 'stepps'; did you mean 'steps'?"),
+        ({**TREE, "text": {"kind": "chars"}}, "demo.toml [text]: no kind of tokens 'chars'; did you mean 'char'?"),
+        ({**TREE, "train": 5}, "demo.toml [train]: expected a table of settings, found 5"),
+    ],
+)
+def test_a_mistake_in_a_section_is_named(tree: dict, message: str) -> None:
+    with refused(message):
+        Recipe.parse(tree, where="demo.toml")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, "train.steps and train.max_tokens are both 0: training would never end"),
+        ({"steps": -5, "max_tokens": 10}, "train.steps = -5; it must be 0 or more"),
+        ({"accumulate": 0}, "train.accumulate = 0; it must be at least 1"),
+        ({"save_every": 0}, "train.save_every = 0; it must be at least 1"),
+        ({"rate": 0.0}, "train.rate = 0.0; it must be more than 0"),
+        ({"rate": float("nan")}, "train.rate = nan; it must be more than 0"),
+        ({"clip": -1.0}, "train.clip = -1.0; it must be 0 or more"),
+        ({"warmup": -1}, "train.warmup = -1; it must be 0 or more"),
+        ({"patience": -1}, "train.patience = -1; it must be 0 or more"),
+        ({"beta2": 1.0}, "train.beta2 = 1.0; it must be at least 0 and less than 1"),
+        ({"average_decay": 1.5}, "train.average_decay = 1.5; it must be at least 0 and less than 1"),
+        ({"floor": 2.0}, "train.floor = 2.0; it must lie between 0 and 1"),
+        ({"decay": -0.1}, "train.decay = -0.1; it must lie between 0 and 1"),
+        ({"schedule": "cosin"}, "train.schedule = 'cosin' is not known; did you mean 'cosine'?"),
+        ({"average": "mean"}, "train.average = 'mean' is not known"),
+        ({"precision": "float16"}, "train.precision = 'float16' is not known"),
+        ({"compile": "yes"}, "train.compile = 'yes' is not known"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else ",".join(f"{k}={v}" for k, v in value.items()),
+)
+def test_a_way_to_train_that_cannot_be_is_refused(settings: dict, message: str) -> None:
+    with refused(message):
+        Train(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beam": 0}, "decode.max_tokens and decode.beam must be at least 1"),
+        ({"temperature": -0.1}, "decode.temperature = -0.1"),
+        ({"top_p": 0.0}, "decode.top_p must lie in (0, 1]"),
+        ({"beam": 3, "temperature": 1.0}, "a beam does not sample"),
+        ({"length_penalty": "gnmt:x"}, "decode.length_penalty = 'gnmt:x': x is no number"),
+        ({"length_penalty": "gmnt"}, "decode.length_penalty = 'gmnt' is not known; did you mean 'gnmt'?"),
+        ({"repetition_penalty": 0.0}, "decode.repetition_penalty = 0.0"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else ",".join(f"{k}={v}" for k, v in value.items()),
+)
+def test_a_way_to_decode_that_cannot_be_is_refused(settings: dict, message: str) -> None:
+    with refused(message):
+        Decode(**settings)
+
+
+def test_a_file_is_read_with_settings_put_in(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('seed = 5\n[system]\nkind = "gpt"\nwidth = 24\n[objective]\nkind = "next-token"\n')
+    made = read(str(path), ["system.heads=3", "train.steps=7"])
+    assert (made.seed, made.system.width, made.system.heads, made.train.steps) == (5, 24, 3, 7)
+    with refused("mine.toml [system]: width 24 does not split into 5 heads; 20 and 25 do"):
+        read(str(path), ["system.heads=5"])
+
+
+def test_a_preset_that_is_not_there_is_suggested() -> None:
+    with refused("no preset 'gtp'; did you mean 'gpt'?"):
+        read("gtp")
