@@ -12,7 +12,10 @@ NOMINAL = {"char": 100, "byte": 260}  # tokens in the vocabulary of a preset tha
 
 @dataclass(frozen=True)
 class Entry:
-    """One item. `state` is "here" when it runs and a test proves it, else "planned"."""
+    """One item. `file`, `preset` and `test` may name several, separated by spaces.
+
+    `state` is "here" when it runs and a test proves it, "partly" when something of it is `missing`, else "planned".
+    """
 
     id: str
     what: str
@@ -21,6 +24,7 @@ class Entry:
     file: str
     preset: str
     test: str
+    missing: str
 
 
 @cache
@@ -28,10 +32,15 @@ def entries() -> list[Entry]:
     """Every id in the order of the lectures' list."""
     found = []
     for id, row in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
-        rest = {key: row.get(key, "") for key in ("file", "preset", "test")}
-        state = "here" if rest["file"] and rest["test"] else "planned"
-        found.append(Entry(id, row["what"], row["text"], state, **rest))
+        rest = {key: row.get(key, "") for key in ("file", "preset", "test", "missing")}
+        found.append(Entry(id, row["what"], row["text"], state_of(rest), **rest))
     return found
+
+
+def state_of(row: dict[str, str]) -> str:
+    if not (row["file"] and row["test"]):
+        return "planned"
+    return "partly" if row["missing"] else "here"
 
 
 def presets_table() -> list[dict[str, Any]]:
