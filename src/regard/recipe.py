@@ -143,8 +143,8 @@ class Recipe:
             elif name in ("system", "objective"):
                 made[name] = entry(name, value, where)
             elif name == "seed":
-                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                    raise UserError(f"{where}: seed = {value!r} is not a whole number from 0 on")
+                if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+                    raise UserError(f"{where}: seed = {value!r} is not a whole number from 0 to 2^63 - 1")
                 made[name] = value
             else:
                 sections = [*known, "system", "objective", "seed"]

@@ -49,10 +49,13 @@ def test_the_fastest_way_equals_the_formula(score: str, pattern: str, kind: str,
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_bias_is_added_by_both(pattern: str) -> None:
-    q, k = line(2, 5), line(2, 7)
-    rest = {"sight": Sight(PATTERNS[pattern], q, k), "score": ScaledDot(), "bias": torch.randn(1, 3, 5, 7)}
-    tensors = torch.randn(2, 3, 5, 11), torch.randn(2, 3, 7, 11), torch.randn(2, 3, 7, 13)
+@pytest.mark.parametrize("across", [False, True])
+def test_a_bias_is_added_by_both(pattern: str, across: bool) -> None:
+    k = line(2, 7)
+    q = line(2, 5) if across else k
+    length = q.index.shape[1]
+    rest = {"sight": Sight(PATTERNS[pattern], q, k), "score": ScaledDot(), "bias": torch.randn(1, 3, length, 7)}
+    tensors = torch.randn(2, 3, length, 11), torch.randn(2, 3, 7, 11), torch.randn(2, 3, 7, 13)
     for a, b in zip(
         value_and_gradients(fastest, *tensors, **rest), value_and_gradients(formula, *tensors, **rest), strict=True
     ):

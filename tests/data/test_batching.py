@@ -171,7 +171,7 @@ def test_a_text_shorter_than_the_context_is_one_window(tmp_path: Path) -> None:
 
 
 def test_without_text_there_is_nothing_to_batch(tmp_path: Path) -> None:
-    with refused("there is no text to train on"):
+    with refused("there is no text in it"):
         documents(tmp_path, [2])
 
 

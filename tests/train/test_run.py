@@ -10,7 +10,7 @@ from regard.checkpoint import load
 from regard.errors import WorldError
 from regard.recipe import Recipe
 from regard.train import train
-from tests.helpers import recipe, refused
+from tests.helpers import lines_file, recipe, refused
 from tests.train.runs import language_model, log, translator, weights
 
 
@@ -116,6 +116,20 @@ def test_a_start_that_fails_leaves_nothing_in_the_way(tmp_path: Path) -> None:
         train(wrong, tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
     train(made, tmp_path / "run", quiet=True)
+
+
+def test_a_split_without_an_example_is_named(tmp_path: Path) -> None:
+    lines = ["abc abc"] * 40
+    text = {"train": lines_file(tmp_path / "a.txt", lines), "document": "line"}
+    with refused("valid: there is no text in it"):
+        empty = lines_file(tmp_path / "v.txt", ["", ""])
+        train(recipe("gpt", data={**text, "valid": empty}), tmp_path / "one", quiet=True)
+    with refused("valid: no example is left after dropping empty and overlong ones"):
+        pairs = {
+            "train": lines_file(tmp_path / "a.tsv", ["ab\tba"] * 40),
+            "valid": lines_file(tmp_path / "v.tsv", ["\ta"]),
+        }
+        train(recipe("transformer", data=pairs), tmp_path / "two", quiet=True)
 
 
 def test_where_nothing_can_be_written_the_world_has_failed(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class Windows:
     def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0):
         (self.store,) = stores
         if len(self.store.flat) < 3:
-            raise UserError("there is no text to train on")
+            raise UserError("there is no text in it")
         self.tokenizer, self.seed = tokenizer, seed
         self.width = min(context, len(self.store.flat) - 1)
         self.rows = max(1, batch_tokens // self.width)

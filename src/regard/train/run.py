@@ -146,13 +146,16 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     def batches(split: str):
         if not (folder / TOKENS / split).exists():
             return None
-        return batcher(
-            stores(folder / TOKENS / split, recipe.objective.columns),
-            tokenizer,
-            batch_tokens=recipe.train.batch_tokens,
-            context=recipe.system.context,
-            seed=recipe.seed,
-        )
+        try:
+            return batcher(
+                stores(folder / TOKENS / split, recipe.objective.columns),
+                tokenizer,
+                batch_tokens=recipe.train.batch_tokens,
+                context=recipe.system.context,
+                seed=recipe.seed,
+            )
+        except UserError as error:
+            raise UserError(f"{split}: {error}") from None
 
     def save(state: State) -> None:
         """The state last: a run that says it is finished has the model that goes with it."""
