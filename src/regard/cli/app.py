@@ -1,5 +1,8 @@
 """The list of commands. Each imports what it needs when it runs, so that `--help` does not wait for torch."""
 
+from collections.abc import Callable
+from typing import Any
+
 from cyclopts import App, Group
 
 from regard import __version__
@@ -11,15 +14,16 @@ app = App(
     "--traceback after any command shows where an error comes from.",
     version=__version__,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 
-for order, (title, commands) in enumerate(
-    (
-        ("Train", (training.systems, training.train, training.resume, training.demo)),
-        ("Use", (using.evaluate, using.generate, using.translate, using.score)),
-        ("Look and check", (looking.verify, looking.explain, looking.lectures, looking.bench)),
-    )
-):
+COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Train": (training.systems, training.train, training.resume, training.demo),
+    "Use": (using.evaluate, using.generate, using.translate, using.score),
+    "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench),
+}
+
+for order, (title, commands) in enumerate(COMMANDS.items()):
     group = Group(title, sort_key=order)
     for command in commands:
         app.command(command, group=group)

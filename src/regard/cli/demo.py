@@ -5,7 +5,7 @@ from pathlib import Path
 from regard.checkpoint import load
 from regard.cli.looking import show_line
 from regard.cli.output import note
-from regard.cli.using import show_scores
+from regard.cli.showing import show_scores
 from regard.evaluate import evaluate, translations
 from regard.explain import draw_word, trace
 from regard.verify import verify

@@ -1,55 +1,58 @@
-"""What `regard explain` does."""
+"""What `regard explain` prints and writes."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from regard import explain as work
 from regard.cli.output import note
-from regard.cli.using import load_runs
 from regard.errors import UserError
 from regard.evaluate import translations
+from regard.explain.draw import WRITERS, known
+
+PRINTED = "json"  # as a target: standard output
+Texts = dict[str, Any]  # `text`, or `source` and `target`; the others are None
 
 
-def explained(
-    run: Path,
-    *,
-    text: str | None,
-    source: str | None,
-    target: str | None,
-    to: tuple[str, ...],
-    steps: bool,
-    layer: int,
-    head: int,
-    word: str | None,
-    device: str,
-) -> None:
-    model = load_runs([run], device)[0]
-    if model.model.reads_source and source is not None and target is None:
-        target = translations(model, [source], None)[0]
-        note(f"target, as the model translates: {target}")
-    given = {"text": text, "source": source, "target": target}
-    if steps:
-        show_steps(model, given, layer=layer, head=head, word=word)
-    if to or not steps:
-        write(work.trace(model, **given), to or ("json",))
+def check_targets(targets: Sequence[str]) -> None:
+    """A file that cannot be written stops before anything is computed."""
+    for target in targets:
+        if target != PRINTED:
+            known(Path(target), WRITERS)
 
 
-def show_steps(model: Any, given: dict[str, str | None], *, layer: int, head: int, word: str | None) -> None:
+def texts_for(run: Any, text: str | None, source: str | None, target: str | None) -> Texts:
+    """The texts that this kind of run needs; where a translator's target is not given, its own translation."""
+    if run.model.reads_source:
+        if source is None or text is not None:
+            raise UserError(
+                f"{run.path} translates: give it --source, and --target unless its own translation is meant"
+            )
+        target = translations(run, [source], None)[0] if target is None else target
+    elif text is None or source is not None or target is not None:
+        raise UserError(f"{run.path} is a language model: give it --text, no --source and no --target")
+    return {"text": text, "source": source, "target": target}
+
+
+def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:
+    """The five steps for one word, by default the last that was read."""
+    words = (texts["source"] or texts["text"] or "").split()
+    return work.steps(run, **texts, layer=layer, head=head, word=word or (words or [""])[-1])
+
+
+def show(parts: Sequence[Any]) -> None:
     from rich.console import Console
 
-    words = (given["text"] or given["source"] or "").split()
-    if word is None and not words:
-        raise UserError("--steps needs a text: --text for a language model, --source for a translator")
     console = Console(highlight=False, soft_wrap=True)
-    for part in work.steps(model, **given, layer=layer, head=head, word=word or words[-1]):
+    for part in parts:
         console.print(part)
 
 
-def write(trace: Any, targets: tuple[str, ...]) -> None:
+def write(trace: Any, targets: Sequence[str]) -> None:
     """Pictures and data to the files named; the bare word `json` means standard output."""
     for target in targets:
-        if target == "json":
+        if target == PRINTED:
             print(json.dumps(work.to_json(trace), ensure_ascii=False))
         else:
             work.draw(trace, Path(target))

@@ -1,40 +1,25 @@
 """Commands that look inside runs and check them."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from regard.cli.options import Device, Json, Run, Settings, flag, several
 from regard.cli.output import emit, note, rows
-
-Flag = Parameter(negative=())
-Several = Parameter(consume_multiple=True, negative=())
+from regard.errors import UserError
 
 
 def verify(
-    run: Path,
+    run: Run,
+    /,
     *,
-    only: Annotated[tuple[str, ...], Several] = (),
-    skip: Annotated[tuple[str, ...], Several] = (),
-    device: str = "auto",
-    json: Annotated[bool, Flag] = False,
+    only: Annotated[tuple[str, ...], several("Check these lines alone, by name.")] = (),
+    skip: Annotated[tuple[str, ...], several("Leave these lines out, by name.")] = (),
+    device: Device = "auto",
+    json: Json = False,
 ) -> int:
-    """Print the certificate of a run: what must be equal, and by how much it differs. Exit 1 when a line fails.
-
-    Parameters
-    ----------
-    run
-        Folder of the run.
-    only
-        Check these lines alone, by name.
-    skip
-        Leave these lines out, by name.
-    device
-        auto, cpu, cuda, cuda:1, mps.
-    json
-        Print JSON.
-    """
-    from regard.cli.using import load_runs
+    """Print the certificate of a run: what must be equal, and by how much it differs. Exit 1 when a line fails."""
+    from regard.cli.reading import load_runs
     from regard.verify import verify as work
 
     certificate = work(load_runs([run], device)[0], only=only, skip=skip, on_line=None if json else show_line)
@@ -56,96 +41,68 @@ def show_line(line: Any) -> None:
 
 
 def explain(
-    run: Path,
+    run: Run,
+    /,
     *,
-    text: str | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    to: Annotated[tuple[str, ...], Several] = (),
-    steps: Annotated[bool, Flag] = False,
-    layer: int = 0,
-    head: int = 0,
-    word: str | None = None,
-    device: str = "auto",
+    text: Annotated[str | None, Parameter(help="The text a language model reads.")] = None,
+    source: Annotated[str | None, Parameter(help="The text a translator reads.")] = None,
+    target: Annotated[str | None, Parameter(help="Its translation; without it the model's own is taken.")] = None,
+    to: Annotated[
+        tuple[str, ...],
+        several("Write FILE.html, FILE.svg, FILE.png or FILE.json; `json` alone prints JSON. May name several."),
+    ] = (),
+    steps: Annotated[
+        bool, flag("Walk through the five steps of attention for one word, with the model's own numbers.")
+    ] = False,
+    layer: Annotated[int | None, Parameter(help="With --steps: the layer, from 0.")] = None,
+    head: Annotated[int | None, Parameter(help="With --steps: the head, from 0.")] = None,
+    word: Annotated[str | None, Parameter(help="With --steps: the word; by default the last one.")] = None,
+    device: Device = "auto",
 ) -> None:
-    """Show what a model looks at: the attention of every layer and head, and the alignment of a translation.
+    """Show what a model looks at: the attention of every layer and head, and the alignment of a translation."""
+    from regard.cli import explaining as work
+    from regard.cli.reading import load_runs
+    from regard.explain import trace
 
-    Parameters
-    ----------
-    run
-        Folder of the run.
-    text
-        The text a language model reads.
-    source
-        The text a translator reads.
-    target
-        Its translation; without it the model's own is taken.
-    to
-        Write FILE.html, FILE.svg, FILE.png or FILE.json; `json` alone prints JSON. May name several.
-    steps
-        Walk through the five steps of attention for one word, with the model's own numbers.
-    layer
-        With --steps: the layer, from 0.
-    head
-        With --steps: the head, from 0.
-    word
-        With --steps: the word; by default the last one.
-    device
-        auto, cpu, cuda, cuda:1, mps.
-    """
-    from regard.cli.explaining import explained
-
-    explained(
-        run,
-        text=text,
-        source=source,
-        target=target,
-        to=to,
-        steps=steps,
-        layer=layer,
-        head=head,
-        word=word,
-        device=device,
-    )
+    if not steps and (layer, head, word) != (None, None, None):
+        raise UserError("--layer, --head and --word choose what --steps walks through: give --steps too")
+    work.check_targets(to)
+    model = load_runs([run], device)[0]
+    texts = work.texts_for(model, text, source, target)
+    parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
+    seen = trace(model, **texts) if to or not steps else None
+    if texts["target"] != target:
+        note(f"target, as the model translates: {texts['target']}")
+    work.show(parts)
+    if seen is not None:
+        work.write(seen, to or (work.PRINTED,))
 
 
-def lectures(*, json: Annotated[bool, Flag] = False) -> None:
-    """List everything the lectures describe, by id: what runs here, with its file, preset and test.
-
-    Parameters
-    ----------
-    json
-        Print JSON.
-    """
+def lectures(*, json: Json = False) -> None:
+    """List everything the lectures describe, by id: what runs here, with its file, preset and test."""
     from regard.lectures import entries
 
     table = [vars(entry) for entry in entries()]
-    emit(table, json, lambda: rows(table, ("id", "what", "state", "file", "preset", "test")))
+    emit(table, json, lambda: show_lectures(table))
+
+
+def show_lectures(table: list[dict[str, Any]]) -> None:
+    rows(table, ("id", "what", "state", "file", "preset", "test"))
+    for row in table:
+        if row["missing"]:
+            print(f"{row['id']} is here partly; missing: {row['missing']}")
 
 
 def bench(
-    name: str,
+    name: Annotated[str, Parameter(help="step or decode.")],
+    /,
     *,
-    systems: Annotated[tuple[str, ...], Several] = ("transformer-tiny", "gpt"),
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    repeats: int = 5,
-    json: Annotated[bool, Flag] = False,
+    systems: Annotated[tuple[str, ...], several("Presets to measure.", shown=True)] = ("transformer-tiny", "gpt"),
+    set_: Settings = (),
+    repeats: Annotated[int, Parameter(help="Take the median of so many.")] = 5,
+    json: Json = False,
 ) -> None:
-    """Measure speed: `step` times training steps, `decode` times generation with the cache and without.
-
-    Parameters
-    ----------
-    name
-        step or decode.
-    systems
-        Presets to measure.
-    set_
-        A setting as section.key=value for all of them. May be given several times.
-    repeats
-        Take the median of so many.
-    json
-        Print JSON.
-    """
+    """Measure speed: `step` times training steps, `decode` times generation with the cache and without."""
     from regard.lab.bench import measure
 
     table = measure(name, list(systems), list(set_), repeats)

@@ -1,26 +1,40 @@
 """Printing: results to stdout, everything else to stderr."""
 
 import json as json_library
+import math
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+EVERY = 5.0  # seconds between two lines of progress
+WIDE = 1000  # columns: no row of a table is folded where no terminal asks for it
 
 
 def note(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def emit(value: Any, json: bool, human: Callable[[], None]) -> None:
+def emit(value: Any, json: bool, human: Callable[[], Any]) -> None:
     """The value as JSON, or however it reads best."""
     if json:
-        print(json_library.dumps(value, ensure_ascii=False, indent=2, allow_nan=False, default=str))
+        print(json_library.dumps(finite(value), ensure_ascii=False, indent=2, allow_nan=False, default=str))
     else:
         human()
 
 
+def finite(value: Any) -> Any:
+    """The same with null for what JSON has no number for: a perplexity may be too large for a float."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def rows(table: Sequence[dict[str, Any]], columns: Sequence[str]) -> None:
-    """A table as wide as its content; in a terminal with a line under the head."""
+    """A table: folded to the width of a terminal, elsewhere one line for each row."""
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
@@ -31,8 +45,13 @@ def rows(table: Sequence[dict[str, Any]], columns: Sequence[str]) -> None:
         view.add_column(column.replace("_", " "), justify="right" if numbers else "left", overflow="fold")
     for row in table:
         view.add_row(*(cell(row.get(column, "")) for column in columns))
-    terminal = sys.stdout.isatty()
-    Console(width=None if terminal else 160, highlight=False).print(view)
+    if sys.stdout.isatty():
+        Console(highlight=False).print(view)
+        return
+    console = Console(width=WIDE, highlight=False)
+    with console.capture() as seen:
+        console.print(view)
+    print("\n".join(line.rstrip() for line in seen.get().strip("\n").splitlines()))
 
 
 def cell(value: Any) -> str:
@@ -50,27 +69,24 @@ def cell(value: Any) -> str:
 
 
 @contextmanager
-def counting(total: int, what: str):
-    """Progress over a known number of things: a bar in a terminal, a line now and then elsewhere."""
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Progress over a known number of things: a bar in a terminal, a line every few seconds elsewhere."""
     from regard.train.watch import interactive
 
-    if total < 2:
-        yield lambda done: None
-    elif interactive():
+    if total > 1 and interactive():
         from rich.console import Console
         from rich.progress import Progress
 
         with Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task(what, total=total)
             yield lambda done: progress.update(task, completed=done)
-    else:
-        tenth = max(1, total // 10)
-        told = 0
+        return
+    last = time.monotonic()
 
-        def tell(done: int) -> None:
-            nonlocal told
-            if done // tenth > told:
-                told = done // tenth
-                note(f"{what}: {done:,} of {total:,}")
+    def tell(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > EVERY:
+            last = time.monotonic()
+            note(f"{what}: {done:,} of {total:,}")
 
-        yield tell
+    yield tell

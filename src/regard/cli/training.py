@@ -5,21 +5,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from regard.cli.options import Force, Json, Run, Settings, flag
 from regard.cli.output import emit, note, rows
 
-Flag = Parameter(negative=())
-Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative=())]
-Json = Annotated[bool, Flag]
+Quiet = Annotated[bool, flag("No progress.")]
+Tensorboard = Annotated[bool, flag("Write TensorBoard events too.")]
 
 
 def systems(*, json: Json = False) -> None:
-    """List every preset with its lecture ids, family, parameters and task.
-
-    Parameters
-    ----------
-    json
-        Print JSON.
-    """
+    """List every preset with its lecture ids, family, parameters and task."""
     from regard.lectures import presets_table
 
     table = presets_table()
@@ -27,80 +21,47 @@ def systems(*, json: Json = False) -> None:
 
 
 def train(
-    preset: str,
+    preset: Annotated[str, Parameter(help="Name of a preset (see 'regard systems') or path of a .toml file.")],
+    /,
     *,
-    out: Path | None = None,
+    out: Annotated[
+        Path | None, Parameter(help="Folder of the run. By default runs/NAME, with a number when that is taken.")
+    ] = None,
     set_: Settings = (),
-    force: Annotated[bool, Flag] = False,
-    quiet: Annotated[bool, Flag] = False,
-    tensorboard: Annotated[bool, Flag] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    tensorboard: Tensorboard = False,
     json: Json = False,
 ) -> None:
-    """Train a new run from a preset or a TOML file.
+    """Train a new run from a preset or a TOML file."""
+    from regard.recipe import read
+    from regard.train import train as work
 
-    Parameters
-    ----------
-    preset
-        Name of a preset (see 'regard systems') or path of a .toml file.
-    out
-        Folder of the run. By default runs/NAME, with a number when that is taken.
-    set_
-        A setting as section.key=value; the value is TOML. May be given several times.
-    force
-        Overwrite the run that is there.
-    quiet
-        No progress.
-    tensorboard
-        Write TensorBoard events too.
-    json
-        Print the run's figures as JSON.
-    """
-    from regard import recipe
-    from regard import train as work
-
-    chosen = recipe.read(preset, list(set_))
-    folder = work.train(chosen, out or free_name(Path(preset).stem), force=force, quiet=quiet, tensorboard=tensorboard)
-    tell(folder, json)
+    folder = work(
+        read(preset, list(set_)), out or free_name(Path(preset).stem), force=force, quiet=quiet, tensorboard=tensorboard
+    )
+    tell(folder, json=json, quiet=quiet)
 
 
-def resume(
-    run: Path, *, quiet: Annotated[bool, Flag] = False, tensorboard: Annotated[bool, Flag] = False, json: Json = False
+def resume(run: Run, /, *, quiet: Quiet = False, tensorboard: Tensorboard = False, json: Json = False) -> None:
+    """Go on with a run where it stopped, bit for bit."""
+    from regard.train import resume as work
+
+    tell(work(run, quiet=quiet, tensorboard=tensorboard), json=json, quiet=quiet)
+
+
+def demo(
+    *,
+    out: Annotated[Path, Parameter(help="Folder of the run.")] = Path("runs/demo"),
+    seed: Annotated[int, Parameter(help="Another seed gives another run.")] = 0,
+    force: Force = False,
 ) -> None:
-    """Go on with a run where it stopped, bit for bit.
-
-    Parameters
-    ----------
-    run
-        Folder of the run.
-    quiet
-        No progress.
-    tensorboard
-        Write TensorBoard events too.
-    json
-        Print the run's figures as JSON.
-    """
-    from regard import train as work
-
-    tell(work.resume(run, quiet=quiet, tensorboard=tensorboard), json)
-
-
-def demo(*, out: Path = Path("runs/demo"), seed: int = 0, force: Annotated[bool, Flag] = False) -> None:
-    """Train a small Transformer on the built-in `road` corpus, then score it, check it and draw what "it" looks at.
-
-    Parameters
-    ----------
-    out
-        Folder of the run.
-    seed
-        Another seed gives another run.
-    force
-        Overwrite the run that is there.
-    """
-    from regard import recipe
-    from regard import train as work
+    """Train a small Transformer on the built-in `road` corpus, then score it, check it and draw what "it" looks at."""
     from regard.cli.demo import show
+    from regard.recipe import read
+    from regard.train import train as work
 
-    work.train(recipe.read("transformer-tiny", [f"seed={seed}"]), out, force=force)
+    work(read("transformer-tiny", [f"seed={seed}"]), out, force=force)
     show(out)
 
 
@@ -113,9 +74,11 @@ def free_name(stem: str) -> Path:
     return path
 
 
-def tell(folder: Path, json: bool) -> None:
+def tell(folder: Path, *, json: bool, quiet: bool) -> None:
+    """The run's folder, or its figures as JSON; and what may be done with it."""
     from regard.checkpoint import REPORT, read_json
 
     report = read_json(folder / REPORT)
     emit({"run": str(folder), **report.get("measured", {})}, json, lambda: print(folder))
-    note(f"next: regard evaluate {folder}   regard verify {folder}")
+    if not quiet:
+        note(f"next: regard evaluate {folder}   regard verify {folder}")

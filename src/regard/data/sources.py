@@ -4,7 +4,7 @@ A record is a tuple of texts, one for each column that the objective asks for. B
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -86,14 +86,19 @@ def counted(name: str, read: Callable[[], Iterator[Record]], *, joined: bool = F
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines with their ends. Only `\\n` ends a line; a byte-order mark is dropped."""
+    """The numbered lines of a file."""
     with path.open("rb") as file:
-        for number, raw in enumerate(file, 1):
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise UserError(f"{path} line {number}: not UTF-8 ({error.reason} at byte {error.start})") from None
-            yield number, line.removeprefix("\ufeff") if number == 1 else line
+        yield from decoded(file, str(path))
+
+
+def decoded(raw_lines: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines with their ends. Only `\\n` ends a line; a byte-order mark is dropped."""
+    for number, raw in enumerate(raw_lines, 1):
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name} line {number}: not UTF-8 ({error.reason} at byte {error.start})") from None
+        yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
 def parallel(paths: list[Path]) -> Source:

@@ -1,7 +1,7 @@
 """Beam search: the few best beginnings of each text, lengthened together.
 
-A hypothesis is finished when its end symbol is among the best `beam` candidates of a step; a text is done when `beam` of
-them are. With a beam of 1 this is greedy decoding.
+A hypothesis is finished when its end symbol is among the best `beam` candidates of a step; a text is done when `beam`
+of them are. With a beam of 1 this is greedy decoding.
 """
 
 from dataclasses import dataclass, field

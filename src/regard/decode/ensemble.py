@@ -1,4 +1,4 @@
-"""Several models as one: their probabilities are averaged. It is a system like any other, so nothing else knows of it."""
+"""Several models as one: their probabilities are averaged. A system like any other, so nothing else knows of it."""
 
 import math
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Caches:
 
 
 class Ensemble(System):
-    """Members with one vocabulary. Its hidden vector is theirs side by side, its logits the log of their mean probability."""
+    """Members with one vocabulary. Hidden vectors stand side by side, logits are the log of the mean probability."""
 
     def __init__(self, members: Sequence[System]):
         super().__init__()

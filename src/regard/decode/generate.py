@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from regard.decode.beam import beam_search
-from regard.decode.hypothesis import Hypothesis
+from regard.decode.hypothesis import NOTHING, Hypothesis
 from regard.decode.sample import Chance, draw, filtered, repetition
 from regard.decode.session import Session, check_prompts
 from regard.errors import UserError
@@ -26,41 +26,46 @@ def generate(
     prompts: list[list[int]] | None = None,
     sources: list[list[int]] | None = None,
     seed: int = 0,
+    first: int = 0,
     stop: Sequence[str] = (),
     on_token: Callable[[int, int], None] | None = None,
     on_done: Progress | None = None,
 ) -> list[list[Hypothesis]]:
     """The hypotheses for each prompt (tokens without start symbol) or source (without end symbol), best first.
 
-    Texts of like length go together; the result does not depend on which ones do. `on_token(number, token)` is told each
-    token as it is chosen, `on_done(count)` how many texts are finished.
+    Texts of like length go together; the result does not depend on which ones do: text i draws by `seed` and
+    `first` + i. An empty source has an empty translation. `on_token(number, token)` is told each token as it is chosen,
+    `on_done(count)` how many texts are finished.
     """
-    total = len(sources) if sources is not None else len(prompts or [])
-    rows = [[tokenizer.start, *prompt] for prompt in (prompts or [[] for _ in range(total)])]
+    rows = [[tokenizer.start, *prompt] for prompt in (prompts or [[] for _ in sources or []])]
     ended = [[*source, tokenizer.end] for source in sources] if sources is not None else None
     check_prompts(model, rows, ended)
     if stop and settings.beam > 1:
         raise UserError("stop strings and a beam do not go together: leave one out")
-    by_length = sorted(range(total), key=lambda i: -len(ended[i] if ended is not None else rows[i]))
+    found = {i: [NOTHING] for i, source in enumerate(sources or []) if not source}
+    lengths = [len(row) for row in (ended if ended is not None else rows)]
+    by_length = sorted((i for i in range(len(rows)) if i not in found), key=lambda i: -lengths[i])
     size = max(1, TOGETHER // settings.beam)
-    chance = Chance(seed, list(range(total)))
-    found: dict[int, list[Hypothesis]] = {}
-    for begin in range(0, total, size):
+    chance = Chance(seed, by_length, first)
+    for begin in range(0, len(by_length), size):
         numbers = by_length[begin : begin + size]
         sources_here = [ended[i] for i in numbers] if ended is not None else None
-        most = settings.max_tokens
-        if sources_here is not None:  # a translator's target is not slid along: it ends with the context
-            most = min(most, model.context - max(len(rows[i]) for i in numbers) + 1)
-        session = Session(model, [list(rows[i]) for i in numbers], room=most, sources=sources_here)
+        session, most = opened(model, [rows[i] for i in numbers], sources_here, settings.max_tokens)
         if settings.beam > 1:
             results = beam_search(session, settings, end=tokenizer.end, most=most)
         else:
-            sampler = Sampler(session, settings, tokenizer, numbers, chance, stop, on_token)
-            results = [[hypothesis] for hypothesis in sampler.run(most)]
+            results = Sampler(session, settings, tokenizer, numbers, chance, stop, on_token).run(most)
         found |= dict(zip(numbers, results, strict=True))
         if on_done is not None:
             on_done(len(found))
-    return [found[i] for i in range(total)]
+    return [found[i] for i in range(len(rows))]
+
+
+def opened(model: System, rows: list[list[int]], sources: list[list[int]] | None, most: int) -> tuple[Session, int]:
+    """A session for these rows, and how many tokens each may get."""
+    if sources is not None:  # a translator's target is not slid along: it ends with the context
+        most = min(most, model.context - max(map(len, rows)) + 1)
+    return Session(model, [list(row) for row in rows], room=most, sources=sources), most
 
 
 class Sampler:
@@ -82,7 +87,8 @@ class Sampler:
         self.values: dict[int, list[float]] = {number: [] for number in numbers}
         self.ended: dict[int, str] = {}
 
-    def run(self, most: int) -> list[Hypothesis]:
+    def run(self, most: int) -> list[list[Hypothesis]]:
+        """One hypothesis for each row, of at most so many tokens."""
         open_rows = list(self.numbers)
         for _ in range(most):
             scores = self.session.log_probabilities()
@@ -98,7 +104,7 @@ class Sampler:
             self.session.select(going)
             self.session.append(chosen[going] if len(going) < len(words) else chosen, [words[i] for i in going])
         return [
-            Hypothesis(self.tokens[n], self.values[n], sum(self.values[n]), self.ended.get(n, "length"))
+            [Hypothesis(self.tokens[n], self.values[n], sum(self.values[n]), self.ended.get(n, "length"))]
             for n in self.numbers
         ]
 

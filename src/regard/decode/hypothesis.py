@@ -7,13 +7,17 @@ from dataclasses import dataclass
 class Hypothesis:
     """Generated tokens without start and end symbol. `log_probabilities` has one entry more when the end was generated.
 
-    `score` is what a beam sorted by; without a beam it is the plain sum. `ended` is "end", "stop" or "length".
+    `score` is what a beam sorted by; without a beam it is the plain sum. `ended` is "end", "stop", "length", or "empty"
+    where there was nothing to translate.
     """
 
     tokens: list[int]
     log_probabilities: list[float]
     score: float
     ended: str
+
+
+NOTHING = Hypothesis([], [], 0.0, "empty")
 
 
 def length_penalty(name: str, length: int) -> float:

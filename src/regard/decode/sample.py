@@ -7,7 +7,7 @@ from regard.shapes import Float, Int, Tensor
 
 
 def repetition(scores: Float[Tensor, "b v"], rows: list[list[int]], penalty: float) -> Float[Tensor, "b v"]:
-    """Divide what a row already holds by the penalty (Keskar et al., 2019): log-probabilities are negative, so multiply."""
+    """Tokens that a row already holds made less likely (Keskar et al., 2019): log-probabilities are negative."""
     if penalty == 1.0:
         return scores
     scores = scores.clone()
@@ -57,10 +57,16 @@ def draw(scores: Float[Tensor, "b v"], chance: Float[Tensor, "b"]) -> Int[Tensor
 
 
 class Chance:
-    """Random numbers of each row's own, so that a row draws the same whatever its neighbours do."""
+    """Random numbers of each row's own, so that a row draws the same whatever its neighbours do.
 
-    def __init__(self, seed: int, numbers: list[int]):
-        self.streams = {number: torch.Generator().manual_seed(seed * 1_000_003 + number) for number in numbers}
+    Any whole number is a seed. `first` is added to the numbers, for rows that come after others.
+    """
+
+    def __init__(self, seed: int, numbers: list[int], first: int = 0):
+        def stream(number: int) -> torch.Generator:
+            return torch.Generator().manual_seed((seed * 1_000_003 + first + number) % 2**63)
+
+        self.streams = {number: stream(number) for number in numbers}
 
     def next(self, numbers: list[int]) -> Float[Tensor, "b"]:
         return torch.cat([torch.rand(1, generator=self.streams[number]) for number in numbers])

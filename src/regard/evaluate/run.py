@@ -18,7 +18,7 @@ from regard.decode import generate, together
 from regard.errors import UserError
 from regard.evaluate.perplexity import Units, perplexities, total_nats
 from regard.evaluate.pronoun import pronoun_accuracy
-from regard.evaluate.translation import translation_scores
+from regard.evaluate.translation import metrics, translation_scores
 from regard.recipe import Decode
 
 BATCH_TOKENS = 8192
@@ -43,6 +43,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """The scores that apply to the run's task, by the names that `--json` prints."""
     began, run = time.perf_counter(), combined(runs)
+    check_stride(run, stride)
+    if run.model.reads_source:
+        metrics(lowercase=lowercase, tokenize=tokenize)  # a wrong name is told now, not after all is translated
     source = choose(run, data, say)
     results = likelihood(run, source, stride, say)
     if run.model.reads_source:
@@ -77,11 +80,18 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     return found[split]
 
 
+def check_stride(run: Run, stride: int | None) -> None:
+    if stride is None:
+        return
+    if run.model.reads_source:
+        raise UserError("--stride is for language models: a translation is scored whole")
+    if not 1 <= stride <= run.model.context:
+        raise UserError(f"--stride {stride} must lie between 1 and the context of {run.model.context} tokens")
+
+
 def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str], None]) -> dict[str, Any]:
     """Loss and perplexities over the whole source; what is left out is said."""
     context = run.model.context
-    if stride is not None and not 1 <= stride <= context:
-        raise UserError(f"--stride {stride} must lie between 1 and the context of {context} tokens")
     with tempfile.TemporaryDirectory() as folder:
         stores, counts = write(
             source, run.tokenizer, Path(folder), run.recipe.objective.columns, context=context, too_long="drop"
@@ -93,8 +103,6 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
                 f"windows of {context} tokens, stride {stride or context}, each token once; each document begins anew"
             )
         else:
-            if stride is not None:
-                raise UserError("--stride is for language models: a translation is scored whole")
             nats, tokens = total_nats(run.model, batches.in_order())
             policy = "each target whole, given its source"
     policy += "; end symbols are predicted and counted as tokens"

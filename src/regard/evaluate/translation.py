@@ -2,18 +2,14 @@
 
 from typing import Any
 
-from regard.errors import UserError
+from regard.errors import UserError, suggest
 
 
 def translation_scores(
     hypotheses: list[str], references: list[str], *, lowercase: bool = False, tokenize: str = "13a"
 ) -> dict[str, Any]:
     """`bleu` and `chrf` on the scale of 100, `exact_match` from 0 to 1, and what exactly was computed."""
-    from sacrebleu.metrics import BLEU, CHRF
-
-    if tokenize not in BLEU.TOKENIZERS:
-        raise UserError(f"sacrebleu has no tokenizer '{tokenize}'; known: {', '.join(BLEU.TOKENIZERS)}")
-    bleu, chrf = BLEU(lowercase=lowercase, tokenize=tokenize), CHRF(lowercase=lowercase)
+    bleu, chrf = metrics(lowercase=lowercase, tokenize=tokenize)
     score, characters = bleu.corpus_score(hypotheses, [references]), chrf.corpus_score(hypotheses, [references])
     same = sum(h.strip() == r.strip() for h, r in zip(hypotheses, references, strict=True))
     return {
@@ -22,3 +18,15 @@ def translation_scores(
         "exact_match": same / max(1, len(references)),
         "signature": f"BLEU|{bleu.get_signature()} chrF|{chrf.get_signature()}",
     }
+
+
+def metrics(*, lowercase: bool, tokenize: str) -> tuple[Any, Any]:
+    """sacrebleu's BLEU and chrF; a tokenizer that it does not know or that does not start stops."""
+    from sacrebleu.metrics import BLEU, CHRF
+
+    if tokenize not in BLEU.TOKENIZERS:
+        raise UserError(f"sacrebleu has no tokenizer '{tokenize}'{suggest(tokenize, list(BLEU.TOKENIZERS))}")
+    try:
+        return BLEU(lowercase=lowercase, tokenize=tokenize), CHRF(lowercase=lowercase)
+    except (RuntimeError, ImportError, OSError) as error:  # what the tokenizer needs is not installed
+        raise UserError(f"sacrebleu's tokenizer '{tokenize}' does not start: {error}") from None

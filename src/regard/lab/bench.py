@@ -62,7 +62,8 @@ def steps(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any
 def decoding(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
     """Greedy decoding of one text with the cache, and the same by reading everything again for each token."""
     model = trainer.model.eval()
-    room = min(NEW, model.context - PROMPT)
+    if (room := min(NEW, model.context - PROMPT)) < 1:
+        raise UserError(f"a context of {model.context} tokens has no room after a prompt of {PROMPT}")
     settings = replace(Decode(), max_tokens=room)
     prompt = [4 + i % (len(tokenizer) - 4) for i in range(PROMPT)]
     given = {"sources": [prompt]} if model.reads_source else {"prompts": [prompt]}

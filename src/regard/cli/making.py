@@ -1,0 +1,79 @@
+"""Texts made and scored by a model, as plain records."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from regard import decode
+from regard.cli.output import counting, note
+from regard.cli.showing import described, lead, token_values
+
+Record = dict[str, Any]
+
+
+def continued(
+    model: Any, settings: Any, prompts: list[str], *, seed: int, stop: Sequence[str], best: int, tokens: bool
+) -> list[Record]:
+    """The `best` continuations of each prompt."""
+    encoded = [model.tokenizer.encode(prompt) for prompt in prompts]
+    with counting(len(prompts), "texts") as on_done:
+        found = decode.generate(
+            model.model, model.tokenizer, settings, prompts=encoded, seed=seed, stop=stop, on_done=on_done
+        )
+    tell_forgotten(model, max(len(ids) + len(h.tokens) for ids, row in zip(encoded, found, strict=True) for h in row))
+    return [
+        {"prompt": prompt, "texts": [described(model, h, stop=stop, tokens=tokens, score=best > 1) for h in row[:best]]}
+        for prompt, row in zip(prompts, found, strict=True)
+    ]
+
+
+def streamed(model: Any, settings: Any, prompt: str, *, seed: int, stop: Sequence[str]) -> None:
+    """Print a continuation as it is made, whole characters only."""
+    encoded = model.tokenizer.encode(prompt)
+    model.model.fits(len(encoded) + 1, "the prompt")
+    stream = decode.Stream(model.tokenizer, stop)
+
+    def show(text: str) -> None:
+        print(text, end="", flush=True)
+
+    def take(number: int, token: int) -> None:
+        show(stream.push(token))
+
+    show(lead(prompt, model.recipe.text.kind))
+    decode.generate(model.model, model.tokenizer, settings, prompts=[encoded], seed=seed, stop=stop, on_token=take)
+    show(stream.close() + "\n")
+    tell_forgotten(model, len(encoded) + len(stream.tokens))
+
+
+def tell_forgotten(model: Any, longest: int) -> None:
+    if longest + 1 > (context := model.model.context):
+        note(f"a text passed the context of {context} tokens: from there on its beginning was forgotten")
+
+
+def translated(
+    model: Any, settings: Any, sources: list[str], *, seed: int, first: int, best: int, tokens: bool
+) -> list[Record]:
+    """The `best` translations of each source; `first` is the number of the first one among all."""
+    encoded = [model.tokenizer.encode(source.strip()) for source in sources]  # as the lines of a training file
+    with counting(len(sources), "translated") as on_done:
+        found = decode.generate(
+            model.model, model.tokenizer, settings, sources=encoded, seed=seed, first=first, on_done=on_done
+        )
+    if cut := sum(row[0].ended == "length" for row in found):
+        note(f"{cut:,} of {len(found):,} translations were cut: no end within {settings.max_tokens} tokens")
+    return [
+        {"source": source, "texts": [described(model, h, tokens=tokens, score=best > 1) for h in row[:best]]}
+        for source, row in zip(sources, found, strict=True)
+    ]
+
+
+def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
+    """The log-probability of each text, given its source where the model reads one."""
+    tokenizer, given = model.tokenizer, None
+    if model.model.reads_source:
+        texts, given = [text.strip() for text in texts], [tokenizer.encode(source.strip()) for source in sources]
+    encoded = [tokenizer.encode(text) for text in texts]
+    found = decode.score(model.model, tokenizer, encoded, given)
+    return [
+        {"text": text, "log_probability": sum(values), "tokens": token_values(model, [*ids, tokenizer.end], values)}
+        for text, ids, values in zip(texts, encoded, found, strict=True)
+    ]

@@ -1,0 +1,70 @@
+"""What several commands take, each described once: runs, device, JSON, settings, and how text is made."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+
+def flag(about: str) -> Parameter:
+    """Given or not; there is no --no-... form."""
+    return Parameter(help=about, negative=(), show_default=False)
+
+
+def repeated(about: str, name: str | None = None) -> Parameter:
+    """One value each time it is given."""
+    return Parameter(name=name, help=about, negative=(), show_default=False)
+
+
+def several(about: str, *, shown: bool = False) -> Parameter:
+    """All the values that follow, at least one."""
+    return Parameter(help=about, consume_multiple=1, negative=(), show_default=shown)
+
+
+Run = Annotated[Path, Parameter(help="Folder of the run.")]
+Runs = Annotated[list[Path], several("Folder of the run; several are averaged as an ensemble.")]
+Device = Annotated[str, Parameter(help="auto, cpu, cuda, cuda:1, mps.")]
+Json = Annotated[bool, flag("Print JSON.")]
+Force = Annotated[bool, flag("Overwrite the run that is there.")]
+Settings = Annotated[
+    tuple[str, ...],
+    repeated("A setting as section.key=value; the value is TOML. May be given several times.", name="--set"),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class DecodeOptions:
+    """How text is made; what is not given comes from the run's [decode] section."""
+
+    max_tokens: int | None = None
+    "Stop after so many tokens."
+    temperature: float | None = None
+    "0 takes the likeliest token; higher draws more freely."
+    top_k: int | None = None
+    "Draw from the K likeliest tokens."
+    top_p: float | None = None
+    "Draw from the likeliest tokens that together have probability P."
+    min_p: float | None = None
+    "Draw from tokens at least P times as likely as the likeliest."
+    repetition_penalty: float | None = None
+    "Above 1, tokens that are there already become less likely."
+    beam: int | None = None
+    "Keep the N best beginnings."
+    length_penalty: str | None = None
+    "none, average, or gnmt:EXPONENT."
+
+    @property
+    def given(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def over(self, settings: Any) -> Any:
+        """The run's settings with what was given put in: a beam asked for does not sample, and the other way round."""
+        given = self.given
+        if given.get("beam", 1) > 1:
+            given.setdefault("temperature", 0.0)
+        if given.get("temperature", 0) > 0:
+            given.setdefault("beam", 1)
+        return replace(settings, **given)

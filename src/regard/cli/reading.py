@@ -1,0 +1,79 @@
+"""What a command is given: runs, and texts as arguments or on standard input."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from regard.errors import UserError
+
+STDIN = "standard input"
+AT_ONCE = 1024  # lines translated before any is printed
+
+
+def load_runs(paths: Sequence[Path], device: str, others: str = "") -> list[Any]:
+    """The runs, ready to use on the device. `others` is the option to which what is no run may belong."""
+    from regard.checkpoint import load
+    from regard.train.device import choose_device
+
+    where = str(choose_device(device))
+    if strange := [path for path in paths[1:] if not path.is_dir()]:
+        raise UserError(f"no such run: {strange[0]}; is it meant for {others}?")
+    return [load(path, where) for path in paths]
+
+
+def load_one(paths: Sequence[Path], device: str, others: str) -> Any:
+    """One run, or several as an ensemble."""
+    from regard.evaluate import combined
+
+    return combined(load_runs(paths, device, others))
+
+
+def needs_translator(model: Any) -> None:
+    if not model.model.reads_source:
+        raise UserError(f"{model.path} is a language model and reads no source; use 'regard generate'")
+
+
+def needs_language_model(model: Any) -> None:
+    if model.model.reads_source:
+        raise UserError(f"{model.path} translates; use 'regard translate'")
+
+
+def checked(texts: Sequence[str], option: str) -> list[str]:
+    """Texts given as arguments; bytes that are no characters stop here."""
+    for text in texts:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise UserError(f"{option} {text!r}: not UTF-8")
+    return list(texts)
+
+
+def stdin_lines() -> Iterator[str]:
+    """The lines of standard input without their ends."""
+    from regard.data.sources import decoded
+
+    return (line.rstrip("\n") for _, line in decoded(sys.stdin.buffer, STDIN))
+
+
+def stdin_pairs() -> list[tuple[str, str]]:
+    """Source and target, separated by a tab, in each line of standard input."""
+    pairs = []
+    for number, line in enumerate(stdin_lines(), 1):
+        cells = line.split("\t")
+        if len(cells) != 2:
+            raise UserError(f"{STDIN} line {number}: {len(cells)} column(s); a source, a tab and a target are needed")
+        pairs.append((cells[0], cells[1]))
+    return pairs
+
+
+def stdin_text() -> str:
+    """All of standard input, or nothing at a terminal."""
+    return "" if sys.stdin.isatty() else "\n".join(stdin_lines())
+
+
+def groups(texts: list[str]) -> Iterator[list[str]]:
+    """The texts, else the lines of standard input, in groups; at a terminal each line is answered at once."""
+    if not texts and sys.stdin.isatty():
+        yield from ([line] for line in stdin_lines())
+        return
+    texts = texts or list(stdin_lines())
+    yield from (texts[begin : begin + AT_ONCE] for begin in range(0, len(texts), AT_ONCE))

@@ -1,0 +1,71 @@
+"""Made texts and scores, as plain records for JSON and as lines for a reader."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def described(
+    model: Any, hypothesis: Any, *, stop: Sequence[str] = (), tokens: bool = False, score: bool = False
+) -> dict[str, Any]:
+    """A hypothesis in plain words; its score and each of its tokens where asked for."""
+    from regard.decode import cut
+
+    text = cut(model.tokenizer.decode(hypothesis.tokens), stop)
+    out: dict[str, Any] = {"text": text, "ended": hypothesis.ended}
+    if score or tokens:
+        out |= {"score": hypothesis.score, "log_probability": sum(hypothesis.log_probabilities)}
+    if tokens:
+        ids = [*hypothesis.tokens, model.tokenizer.end] if hypothesis.ended == "end" else hypothesis.tokens
+        out["tokens"] = token_values(model, ids, hypothesis.log_probabilities)
+    return out
+
+
+def token_values(model: Any, ids: list[int], values: list[float]) -> list[dict[str, Any]]:
+    return [
+        {"token": model.tokenizer.piece(i), "id": i, "log_probability": value}
+        for i, value in zip(ids, values, strict=True)
+    ]
+
+
+def show_continuations(results: list[dict[str, Any]], kind: str) -> None:
+    """Each prompt with what follows it; a blank line between two prompts. `kind` is that of the run's tokens."""
+    for i, result in enumerate(results):
+        if i:
+            print()
+        show_best(result["texts"], before=lead(result["prompt"], kind))
+
+
+def lead(prompt: str, kind: str) -> str:
+    """What is printed before a continuation: the prompt, and a space where tokens are whole words."""
+    return f"{prompt} " if prompt and kind in ("word", "wordpiece") else prompt
+
+
+def show_translations(results: list[dict[str, Any]]) -> None:
+    """One line for each translation."""
+    for result in results:
+        show_best([{**text, "text": " ".join(text["text"].splitlines())} for text in result["texts"]])
+
+
+def show_best(texts: list[dict[str, Any]], before: str = "") -> None:
+    """The texts found for one input, with their scores where there are several and their tokens where asked for."""
+    for text in texts:
+        score = f"{text['score']:.4f}\t" if len(texts) > 1 else ""
+        print(score + before + text["text"], flush=True)
+        for token in text.get("tokens", []):
+            print(f"  {token['log_probability']:9.4f}  {token['token']}")
+
+
+def show_scores(results: dict[str, Any]) -> None:
+    """A name and its value on each line."""
+    lines = list(flattened(results))
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        print(f"{name:{width}}  {value:.4f}" if isinstance(value, float) else f"{name:{width}}  {value}")
+
+
+def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in results.items():
+        if isinstance(value, dict):
+            yield from ((f"{name} per {unit}", number) for unit, number in value.items())
+        else:
+            yield name.replace("_", " "), value
