@@ -5,7 +5,7 @@ A page is run from top to bottom in one empty folder:
 | in the page | what happens |
 |---|---|
 | a block of `sh` or `python` | it is run |
-| a block of `toml NAME` | it is written to the file NAME |
+| a block of `toml NAME` or `python NAME` | it is written to the file NAME, and Python is run |
 | a block of `sh minutes` or `sh gpu` | it takes minutes or wants a GPU: it is only read, and must be readable |
 | a comment `<!-- setup: ... -->` | shell commands that make the small files which the page speaks of |
 | a block of `text` or `toml` | shown, not run |
@@ -41,6 +41,13 @@ class Block:
     @property
     def runs(self) -> bool:
         return self.kind in ("setup", "python") or (self.kind == "sh" and not self.mark)
+
+    @property
+    def file(self) -> str:
+        """The file that it is written to, if any."""
+        if self.kind == "python":
+            return self.mark or ".block.py"
+        return self.mark if self.kind == "toml" else ""
 
     @property
     def commands(self) -> list[str]:
