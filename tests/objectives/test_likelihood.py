@@ -42,8 +42,8 @@ def test_the_loss_equals_a_sum_over_the_counted_targets(smoothing: float) -> Non
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_in_pieces_it_is_the_same_in_value_and_gradient(smoothing: float, monkeypatch: pytest.MonkeyPatch) -> None:
     system, given, found = model(), batch(), []
-    for at_once in (likelihood.AT_ONCE, 5 * 13, 1):
-        monkeypatch.setattr(likelihood, "AT_ONCE", at_once)
+    for at_once in (likelihood.AT_ONCE["cpu"], 5 * 13, 1):
+        monkeypatch.setattr(likelihood, "AT_ONCE", {"cpu": at_once})
         system.zero_grad()
         loss = NextToken(smoothing=smoothing)(system, given)
         loss.total.backward()
@@ -57,7 +57,7 @@ def test_in_pieces_no_more_logits_are_held_than_allowed(monkeypatch: pytest.Monk
     system, sizes = model(), []
     real = system.logits
     system.logits = lambda rows: sizes.append(rows.shape[0]) or real(rows)
-    monkeypatch.setattr(likelihood, "AT_ONCE", 5 * 13)
+    monkeypatch.setattr(likelihood, "AT_ONCE", {"cpu": 5 * 13})
     NextToken()(system, batch())
     assert sum(sizes) == 21
     assert max(sizes) == 5

@@ -9,6 +9,8 @@ import torch
 from regard.place import Place
 from regard.shapes import Int, Tensor
 
+BLOCK = 64  # slots
+
 
 class KeyValue:
     """The keys and values of one attention, in memory taken once."""
@@ -43,11 +45,15 @@ class Layer:
         self.memory: tuple[Tensor, Tensor] | None = None
 
     def extend(self, key: Tensor, value: Tensor, at: Place) -> tuple[Tensor, Tensor, Place]:
-        """Keep new keys and values; give back all there are and where they stand."""
+        """Keep new keys and values; give back all there are and where they stand.
+
+        Whole blocks are given, so that lengths repeat and kernels need not be planned anew for every token; what lies
+        beyond a row's end is hidden by the causal rule.
+        """
         self.own.write(key, value, at)
         if self.cache.used == 0:
             return key, value, at
-        used = self.cache.used + key.shape[2]
+        used = min(self.cache.capacity, -(-(self.cache.used + key.shape[2]) // BLOCK) * BLOCK)
         index = torch.arange(used, device=key.device).expand(key.shape[0], used)
         return *self.own.read(used), Place(index)
 

@@ -8,12 +8,15 @@
 | anything else | SDPA with the mask (and bias) of the pattern |
 """
 
+import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from regard.attention.attend import attend
 from regard.attention.patterns import Sight
 from regard.attention.scores import Score
 from regard.shapes import Float, Tensor
+
+torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every length, which costs more than a step of decoding
 
 
 def formula(query, key, value, *, sight: Sight, score: Score, bias=None, dropout: float = 0.0):

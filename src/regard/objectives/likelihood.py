@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
 from regard.data import IGNORE, Batch
@@ -12,7 +11,7 @@ from regard.errors import UserError
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 
-AT_ONCE = 2**27  # logits held together; beyond it they are computed in pieces, and again for the gradient
+AT_ONCE = {"cpu": 2**28, "cuda": 2**31}  # logits held together; more are made in pieces, and again for the gradient
 
 
 class Loss(NamedTuple):
@@ -49,9 +48,9 @@ class Translation(NextToken):
 
 
 def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float) -> Loss:
-    """The loss over the vocabulary, without ever holding more than about `AT_ONCE` logits."""
+    """The loss over the vocabulary, without ever holding more than `AT_ONCE` logits."""
     rows, targets = vectors.flatten(0, 1), batch.targets.flatten()
-    size = max(1, AT_ONCE // model.vocabulary)
+    size = max(1, AT_ONCE.get(rows.device.type, 2**28) // model.vocabulary)
     if rows.shape[0] <= size:
         return Loss(*piece_loss(rows, targets, model.logits, smoothing), batch.count)
     pieces = [
@@ -62,15 +61,13 @@ def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch
 
 
 def piece_loss(
-    rows: Float[Tensor, "n w"],
-    targets: Int[Tensor, "n"],
-    logits: Callable[[Tensor], Tensor],
-    smoothing: float,
+    rows: Float[Tensor, "n w"], targets: Int[Tensor, "n"], logits: Callable[[Tensor], Tensor], smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """With label smoothing, `smoothing` of the probability is asked for every token alike."""
-    scores = logits(rows).float()
-    nats = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum")
+    """With label smoothing, `smoothing` of the probability is asked for every token alike (Szegedy et al., 2016)."""
+    scores = logits(rows).float().log_softmax(-1)
+    counted = targets != IGNORE
+    nats = -scores.gather(1, targets.clamp(min=0)[:, None])[:, 0].masked_fill(~counted, 0.0).sum()
     if not smoothing:
         return nats, nats.detach()
-    smooth = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum", label_smoothing=smoothing)
-    return smooth, nats.detach()
+    spread = -scores.mean(-1).masked_fill(~counted, 0.0).sum()
+    return (1 - smoothing) * nats + smoothing * spread, nats.detach()
