@@ -10,7 +10,7 @@ import pytest
 from regard.cli.app import app
 from regard.recipe import Decode, presets
 from regard.verify import LINES
-from tests.docs.pages import ROOT, anchors, blocks, cells, every_page, prose
+from tests.docs.pages import PAGES, ROOT, anchors, blocks, cells, every_page, prose
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
 NAMED = re.compile(
@@ -87,6 +87,16 @@ def test_the_decoding_page_explains_every_option() -> None:
 def test_a_preset_begins_with_a_line_about_itself(name: str) -> None:
     text = (ROOT / "src" / "regard" / "presets" / f"{name}.toml").read_text()
     assert re.match(r"# .{20,}\n\[data\]\n", text)
+
+
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").iterdir()), ids=lambda path: path.name)
+def test_a_picture_is_small_complete_and_on_paper_of_its_own(picture: Path) -> None:
+    """It opens at once, needs nothing from elsewhere and can be read on a dark page."""
+    text = picture.read_text(encoding="utf-8")
+    assert len(text) < 150_000
+    assert "#ffffff" in text[:2500], "no background"
+    assert not re.findall(r"(?:href|src)=\"(?!#)", text)
+    assert any(picture.name in page.read_text(encoding="utf-8") for page in PAGES), "shown nowhere"
 
 
 def test_the_licence_is_whole() -> None:
