@@ -31,9 +31,9 @@ class Entry:
 def entries() -> list[Entry]:
     """Every id in the order of the lectures' list."""
     found = []
-    for id, row in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
+    for name, row in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
         rest = {key: row.get(key, "") for key in ("file", "preset", "test", "missing")}
-        found.append(Entry(id, row["what"], row["text"], state_of(rest), **rest))
+        found.append(Entry(name, row["what"], row["text"], state_of(rest), **rest))
     return found
 
 
