@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
 from regard.data import IGNORE, Batch
@@ -64,10 +65,9 @@ def piece_loss(
     rows: Float[Tensor, "n w"], targets: Int[Tensor, "n"], logits: Callable[[Tensor], Tensor], smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """With label smoothing, `smoothing` of the probability is asked for every token alike (Szegedy et al., 2016)."""
-    scores = logits(rows).float().log_softmax(-1)
-    counted = targets != IGNORE
-    nats = -scores.gather(1, targets.clamp(min=0)[:, None])[:, 0].masked_fill(~counted, 0.0).sum()
+    scores = logits(rows).float()
+    nats = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum")
     if not smoothing:
         return nats, nats.detach()
-    spread = -scores.mean(-1).masked_fill(~counted, 0.0).sum()
+    spread = (scores.logsumexp(-1) - scores.mean(-1)).masked_fill(targets == IGNORE, 0.0).sum()
     return (1 - smoothing) * nats + smoothing * spread, nats.detach()
