@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import dedent
 from typing import Any
 
 EVERY = 5.0  # seconds between two lines of progress
@@ -51,7 +52,7 @@ def rows(table: Sequence[dict[str, Any]], columns: Sequence[str]) -> None:
     console = Console(width=WIDE, highlight=False)
     with console.capture() as seen:
         console.print(view)
-    print("\n".join(line.rstrip() for line in seen.get().strip("\n").splitlines()))
+    print(dedent("\n".join(line.rstrip() for line in seen.get().splitlines())).strip("\n"))
 
 
 def cell(value: Any) -> str:

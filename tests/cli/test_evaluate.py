@@ -1,0 +1,108 @@
+"""`regard evaluate`: scores by their fixed names."""
+
+import math
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from tests.cli.conftest import Place
+from tests.cli.shell import fine, quoted, settings
+from tests.helpers import lines_file
+
+UNITS = {"token", "word", "character", "byte"}
+
+
+def test_a_translator_has_the_scores_of_its_task(here: Place) -> None:
+    found = fine("evaluate", "translator", "--data", "b.en", "b.de", "--json").json
+    names = {"bleu", "chrf", "signature", "loss", "perplexity", "tokens", "seconds", "exact_match"}
+    assert names <= found.keys()
+    assert found["perplexity"].keys() == UNITS
+    assert found["perplexity"]["token"] == pytest.approx(math.exp(found["loss"]))
+    assert found["tokens"] == sum(len(line.split()) + 1 for line in Path("b.de").read_text().splitlines())
+    assert found["bleu"] > 50
+    assert 0 <= found["exact_match"] <= 1
+
+
+def test_bleu_is_that_of_the_printed_translations(here: Place) -> None:
+    found = fine("evaluate", "translator", "--data", "b.en", "b.de", "--json").json
+    printed = fine("translate", "translator", stdin=Path("b.en").read_text()).lines
+    wanted = Path("b.de").read_text().splitlines()
+    assert found["bleu"] == pytest.approx(sacrebleu.corpus_bleu(printed, [wanted]).score)
+    assert found["chrf"] == pytest.approx(sacrebleu.corpus_chrf(printed, [wanted]).score)
+    assert found["exact_match"] == sum(map(str.__eq__, printed, wanted)) / len(wanted)
+
+
+def test_case_and_tokenizer_stand_in_the_signature(here: Place) -> None:
+    plain = fine("evaluate", "translator", "--data", "b.en", "b.de", "--json").json["signature"]
+    options = ("--lowercase", "--tokenize", "intl")
+    other = fine("evaluate", "translator", "--data", "b.en", "b.de", *options, "--json").json["signature"]
+    assert "case:mixed" in plain and "tok:13a" in plain
+    assert "case:lc" in other and "tok:intl" in other
+
+
+def test_the_text_for_people_has_the_same_numbers(here: Place) -> None:
+    done = fine("evaluate", "translator", "--data", "b.en", "b.de")
+    table = {line[:26].strip(): line[26:] for line in done.lines}
+    found = fine("evaluate", "translator", "--data", "b.en", "b.de", "--json").json
+    assert float(table["bleu"]) == pytest.approx(found["bleu"], abs=1e-4)
+    assert float(table["perplexity per character"]) == pytest.approx(found["perplexity"]["character"], abs=1e-4)
+
+
+def test_without_files_the_run_s_own_data_are_taken_and_named(here: Place) -> None:
+    """This translator was given validation files and no test files; the model held lines out for its test."""
+    assert "v.en" in fine("evaluate", "translator").err
+    assert "the run has no test data" in fine("evaluate", "translator").err
+    assert "evaluating on" in fine("evaluate", "model").err
+    assert "play.txt" in fine("evaluate", "model").err
+
+
+def test_a_language_model_has_loss_and_perplexities(here: Place) -> None:
+    found = fine("evaluate", "model", "--data", "play.txt", "--json").json
+    assert found["perplexity"].keys() == UNITS
+    assert found["tokens"] == len(Path("play.txt").read_text()) + 1
+    assert not {"bleu", "chrf", "exact_match"} & found.keys()
+    assert found["perplexity"]["character"] != found["perplexity"]["byte"]  # there is more than ASCII
+
+
+def test_overlapping_windows_count_each_token_once_and_are_printed(here: Place) -> None:
+    plain = fine("evaluate", "model", "--data", "play.txt", "--json").json
+    overlapping = fine("evaluate", "model", "--data", "play.txt", "--stride", "16", "--json").json
+    assert overlapping["tokens"] == plain["tokens"]
+    assert overlapping["loss"] != plain["loss"]
+    assert "stride 64" in plain["policy"] and "stride 16" in overlapping["policy"]
+
+
+def test_an_ensemble_is_measured_as_one_model(here: Place, second: Place) -> None:
+    one, both = (
+        fine("evaluate", *runs, "--data", "b.en", "b.de", "--json").json["loss"]
+        for runs in ((second.translator,), (here.translator, second.translator))
+    )
+    assert both < one
+
+
+def test_a_number_too_large_for_json_is_null(place: Place, tmp_path: Path) -> None:
+    """One word of thousands of letters has a perplexity beyond any float."""
+    text = lines_file(tmp_path / "dna.txt", ["ACGT" * 3000])
+    found = fine("evaluate", place.model, "--data", text, "--json").json
+    assert found["perplexity"]["word"] is None
+    assert math.isfinite(found["perplexity"]["character"])
+
+
+def test_pairs_may_stand_in_one_file(place: Place, tmp_path: Path) -> None:
+    english, german = (path.read_text().splitlines() for path in place.pair("b"))
+    rows = [f"{source}\t{target}" for source, target in zip(english, german, strict=True)]
+    table = lines_file(tmp_path / "b.tsv", rows)
+    one = fine("evaluate", place.translator, "--data", table, "--json").json
+    two = fine("evaluate", place.translator, "--data", *place.pair("b"), "--json").json
+    assert (one["loss"], one["bleu"]) == (two["loss"], two["bleu"])
+
+
+def test_sentences_longer_than_the_context_are_said_to_be_left_out(place: Place, tmp_path: Path) -> None:
+    data = settings(f"data.train={quoted(*place.pair('a'))}", "system.context=16", "train.steps=2")
+    fine("train", "transformer-tiny", "--out", tmp_path / "run", "--quiet", *data)
+    english = lines_file(tmp_path / "x.en", ["the cat", "the cat"])
+    german = lines_file(tmp_path / "x.de", ["die Katze", "die " * 20])
+    done = fine("evaluate", tmp_path / "run", "--data", english, german, "--json")
+    assert "1 examples longer than 16 tokens are not in the loss" in done.json["policy"]
+    assert "1 of 2 examples are longer than 16 tokens" in done.err
