@@ -107,6 +107,10 @@ class Decode:
             raise UserError(f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more")
         if not 0 < self.top_p <= 1 or not 0 <= self.min_p < 1 or self.top_k < 0:
             raise UserError("decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more")
+        if self.temperature == 0 and (self.top_k, self.top_p, self.min_p) != (0, 1.0, 0.0):
+            raise UserError("decode.top_k, top_p and min_p choose what is drawn from: set decode.temperature above 0")
+        if self.beam > 1 and self.repetition_penalty != 1:
+            raise UserError("a beam takes no repetition penalty: leave decode.beam at 1 or the penalty at 1")
         if self.beam > 1 and self.temperature > 0:
             raise UserError("a beam does not sample: leave decode.beam at 1 or decode.temperature at 0")
         if self.repetition_penalty <= 0:

@@ -12,7 +12,7 @@ from regard.checkpoint import Run
 from regard.data.batching import Windows
 from regard.data.prepare import batcher, report_lines, write
 from regard.data.prepare import report as data_report
-from regard.data.sources import Source
+from regard.data.sources import Record, Source
 from regard.data.splits import open_source, splits
 from regard.decode import generate, together
 from regard.errors import UserError
@@ -47,15 +47,29 @@ def evaluate(
     if run.model.reads_source:
         metrics(lowercase=lowercase, tokenize=tokenize)  # a wrong name is told now, not after all is translated
     source = choose(run, data, say)
-    results = likelihood(run, source, stride, say)
     if run.model.reads_source:
         records = list(source)
-        with counting(len(records), "translated") as on_done:
-            hypotheses = translations(run, [record[0] for record in records], decode, on_done)
         sources, references = [r[0] for r in records], [r[1] for r in records]
+        results = likelihood(run, fitting(run, records, source.name, say), stride, say)
+        with counting(len(records), "translated") as on_done:
+            hypotheses = translations(run, sources, decode, on_done)
         results |= translation_scores(hypotheses, references, lowercase=lowercase, tokenize=tokenize)
         results |= pronoun_accuracy(sources, references, hypotheses)
+    else:
+        results = likelihood(run, source, stride, say)
     return results | {"seconds": time.perf_counter() - began}
+
+
+def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:
+    """The pairs whose likelihood can be measured: both sides fit the context and neither is empty."""
+    room, encode = run.model.context - 1, run.tokenizer.encode_batch
+    lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
+    kept = [r for r, *sides in zip(records, *lengths, strict=True) if 0 < min(sides) and max(sides) <= room]
+    if len(kept) < len(records):
+        say(
+            f"{len(records) - len(kept)} of {len(records)} pairs are empty or longer than {room} tokens: not in the loss"
+        )
+    return Source(name, lambda: iter(kept), len(kept))
 
 
 def combined(runs: Sequence[Run]) -> Run:
@@ -106,9 +120,6 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
             nats, tokens = total_nats(run.model, batches.in_order())
             policy = "each target whole, given its source"
     policy += "; end symbols are predicted and counted as tokens"
-    if counts.dropped:
-        policy += f"; {counts.dropped} examples longer than {context} tokens are not in the loss"
-        say(f"{counts.dropped} of {counts.records} examples are longer than {context} tokens and not in the loss")
     for line in report_lines(data_report({"train": counts}, [], context)):
         say(line.replace("train:", "data:"))
     units = Units.of(source)
@@ -124,10 +135,12 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
 def translations(
     run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
 ) -> list[str]:
-    """The best translation of each source."""
+    """The best translation of each source; one longer than the context gets an empty translation."""
     settings = decode or run.recipe.decode
     settings = replace(settings, max_tokens=min(settings.max_tokens, run.model.context))
     tokenizer = run.tokenizer
-    encoded = [tokenizer.encode(source) for source in sources]
-    found = generate(run.model, tokenizer, settings, sources=encoded, on_done=on_done)
-    return [tokenizer.decode(hypotheses[0].tokens) for hypotheses in found]
+    encoded = dict(enumerate(tokenizer.encode_batch(sources)))
+    fits = {i: ids for i, ids in encoded.items() if len(ids) < run.model.context}
+    found = generate(run.model, tokenizer, settings, sources=list(fits.values()), on_done=on_done)
+    best = {i: tokenizer.decode(hypotheses[0].tokens) for i, hypotheses in zip(fits, found, strict=True)}
+    return [best.get(i, "") for i in encoded]

@@ -5,7 +5,8 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,15 +49,10 @@ def train(
     """Train a new run into the folder `out`, which must not hold one already unless `force`."""
     folder = Path(out)
     check(recipe)
+    may_write(folder, force=force)
     opened = splits(recipe.data, recipe.objective.columns)
-    clear(folder, force=force)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
-        start(recipe, folder, say=(lambda line: None) if quiet else note, opened=opened)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)  # it was empty, and without its configuration it is no run
-        raise
+    with staged(folder) as part:
+        start(recipe, part, say=(lambda line: None) if quiet else note, opened=opened)
     return go_on(folder, quiet=quiet, tensorboard=tensorboard)
 
 
@@ -71,15 +67,30 @@ def check(recipe: Recipe) -> None:
         raise UserError(f"system '{system}' {reads} source and objective '{objective}' {gives}; change one of them")
 
 
-def clear(folder: Path, *, force: bool) -> None:
-    """Make room for a run. Only a folder that holds a run is ever removed, and only when asked."""
+def may_write(folder: Path, *, force: bool) -> None:
+    """Only a folder that holds a run is ever replaced, and only when asked."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not checkpoint.is_run(folder):
         raise UserError(f"{folder} exists and is no run; give another --out")
     if not force:
         raise UserError(f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on")
-    shutil.rmtree(folder)
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A folder beside the final one, which it replaces when everything in it is there; a mistake leaves no trace."""
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a preparation that was killed
+    with writing(folder):
+        part.mkdir(parents=True)
+    try:
+        yield part
+        shutil.rmtree(folder, ignore_errors=True)
+        with writing(folder):
+            part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=None) -> None:

@@ -1,0 +1,91 @@
+"""What `evaluate` reports, against sums written out."""
+
+import math
+
+import pytest
+import torch
+
+from regard.checkpoint import Run, load
+from regard.decode import score
+from regard.evaluate import evaluate, translations
+from regard.train import train
+from tests.helpers import lines_file, refused
+from tests.train.runs import language_model, translator
+
+
+@pytest.fixture(scope="module")
+def speaker(tmp_path_factory) -> Run:
+    folder = tmp_path_factory.mktemp("speaker")
+    return load(train(language_model(folder, steps=9), folder / "run", quiet=True))
+
+
+@pytest.fixture(scope="module")
+def pupil(tmp_path_factory) -> Run:
+    folder = tmp_path_factory.mktemp("pupil")
+    return load(train(translator(folder, steps=9), folder / "run", quiet=True))
+
+
+def test_loss_and_perplexities_are_the_sums_over_the_text(speaker: Run, tmp_path) -> None:
+    lines = ["abc de", "fed", "a b c d"]
+    path = lines_file(tmp_path / "new.txt", lines)
+    found = evaluate([speaker], (str(path),))
+    tokens = [speaker.tokenizer.encode(line) for line in lines]
+    nats = -sum(sum(values) for values in score(speaker.model, speaker.tokenizer, tokens))
+    assert found["tokens"] == sum(len(ids) + 1 for ids in tokens)
+    assert found["loss"] == pytest.approx(nats / found["tokens"], rel=1e-5)
+    units = {"token": found["tokens"], "word": 7, "character": sum(map(len, lines)), "byte": sum(map(len, lines))}
+    assert found["perplexity"] == {unit: pytest.approx(math.exp(nats / n), rel=1e-4) for unit, n in units.items()}
+
+
+def test_bytes_and_characters_are_told_apart(speaker: Run, tmp_path) -> None:
+    perplexity = evaluate([speaker], (str(lines_file(tmp_path / "new.txt", ["äöü abc"])),))["perplexity"]
+    assert math.log(perplexity["character"]) * 7 == pytest.approx(math.log(perplexity["byte"]) * 10)
+
+
+def test_overlapping_windows_predict_every_token_once_and_see_more(speaker: Run, tmp_path) -> None:
+    path = str(lines_file(tmp_path / "long.txt", ["abc def fed cba " * 20]))
+    whole, overlapping = evaluate([speaker], (path,)), evaluate([speaker], (path,), stride=1)
+    assert whole["tokens"] == overlapping["tokens"] == 16 * 20 + 1
+    assert "stride 1," in overlapping["policy"] and whole["loss"] != overlapping["loss"]
+    with refused("must lie between 1 and the context"):
+        evaluate([speaker], (path,), stride=10_000)
+
+
+def test_pairs_that_do_not_fit_are_left_out_of_the_loss_and_count_against_the_score(pupil: Run, tmp_path) -> None:
+    said: list[str] = []
+    short, long = "abc\tcba", "abcdef" * 40 + "\t" + "fedcba" * 40
+    alone = evaluate([pupil], (str(lines_file(tmp_path / "a.tsv", [short])),))
+    both = evaluate([pupil], (str(lines_file(tmp_path / "b.tsv", [short, long])),), say=said.append)
+    assert both["loss"] == pytest.approx(alone["loss"]) and both["tokens"] == alone["tokens"]
+    assert both["perplexity"] == alone["perplexity"]
+    assert any("1 of 2 pairs" in line for line in said)
+    assert translations(pupil, ["abc", "abcdef" * 40], None)[1] == ""
+
+
+def test_a_perfect_translator_scores_a_hundred(pupil: Run, tmp_path, monkeypatch) -> None:
+    lines = ["abc def fed a", "fed cba abc d", "a b c d e f"]
+    monkeypatch.setattr("regard.evaluate.run.translations", lambda run, sources, *rest: [s[::-1] for s in sources])
+    path = lines_file(tmp_path / "perfect.tsv", [f"{line}\t{line[::-1]}" for line in lines])
+    found = evaluate([pupil], (str(path),))
+    assert found["bleu"] == pytest.approx(100) and found["chrf"] == pytest.approx(100) and found["exact_match"] == 1
+    assert "tok:13a" in found["signature"] and "version:" in found["signature"]
+
+
+def test_an_ensemble_of_a_run_with_itself_changes_nothing(pupil: Run, speaker: Run) -> None:
+    once, twice = evaluate([pupil]), evaluate([pupil, pupil])
+    assert once["loss"] == pytest.approx(twice["loss"], rel=1e-5) and once["bleu"] == twice["bleu"]
+    with refused("have different tokenizers"):
+        evaluate([pupil, speaker])
+
+
+def test_without_data_the_held_out_test_split_is_taken(speaker: Run) -> None:
+    said: list[str] = []
+    evaluate([speaker], say=said.append)
+    assert any("[" in line and "evaluating on" in line for line in said)
+
+
+def test_measuring_leaves_the_model_as_it_was(pupil: Run) -> None:
+    before = {name: tensor.clone() for name, tensor in pupil.model.state_dict().items()}
+    evaluate([pupil])
+    assert all(torch.equal(before[name], tensor) for name, tensor in pupil.model.state_dict().items())
+    assert not pupil.model.training
