@@ -12,8 +12,9 @@ from regard.shapes import Bool, Int, Tensor
 class Place:
     """All that a pattern or a position scheme may ask of a token.
 
-    `index` counts from the start of its document. `document` is None when each row holds one document, `present` is None
-    when there is no padding to hide: both are known on the host, so a fast kernel may be chosen without asking the device.
+    `index` counts from the start of its document. `document` is None when each row holds one document, `present` is
+    None when there is no padding to hide: both are known on the host, so a fast kernel may be chosen without asking
+    the device.
     """
 
     index: Int[Tensor, "b t"]

@@ -38,7 +38,9 @@ def test_a_batch_gives_what_each_text_gives_alone(tokenizer, speaker, settings) 
     if settings.temperature == 0:
         alone = [generate(speaker, tokenizer, settings, prompts=[prompt])[0] for prompt in prompts]
     else:  # the number of a text chooses its random numbers, so it keeps its number
-        alone = [generate(speaker, tokenizer, settings, prompts=prompts[: i + 1], seed=5)[i] for i in range(len(prompts))]
+        alone = [
+            generate(speaker, tokenizer, settings, prompts=prompts[: i + 1], seed=5)[i] for i in range(len(prompts))
+        ]
     for together_, single in zip(batch, alone, strict=True):
         assert [h.tokens for h in together_] == [h.tokens for h in single]
         assert [h.ended for h in together_] == [h.ended for h in single]

@@ -1,6 +1,7 @@
 """The formula of the lectures (B3-B6, B12), step by step, with every intermediate kept.
 
-It is the reference that the fast kernels must equal, what the explainer walks through, and what runs where no kernel fits.
+It is the reference that the fast kernels must equal, what the explainer walks through, and what runs where no kernel
+fits.
 """
 
 from collections.abc import Callable
@@ -30,8 +31,8 @@ def attend(
 ) -> Attended:
     """softmax(score(query, key) + bias) value, over what `allow` lets each query see.
 
-    `allow` is True where a query may look; a query that may look nowhere gets zeros. Keys and values may have fewer heads
-    than queries: each then serves a group of them.
+    `allow` is True where a query may look; a query that may look nowhere gets zeros. Keys and values may have fewer
+    heads than queries: each then serves a group of them.
     """
     key, value = serve(key, query.shape[1]), serve(value, query.shape[1])
     scores = score(query, key)

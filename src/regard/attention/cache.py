@@ -1,7 +1,7 @@
 """What a decoder remembers between calls: keys and values, written where their tokens stand.
 
-Slot j of a row holds the token at index j, whatever the other rows do. Rows of different lengths need no padding on the left,
-and what lies beyond a row's length is hidden by the causal rule until it is overwritten.
+Slot j of a row holds the token at index j, whatever the other rows do. Rows of different lengths need no padding on
+the left, and what lies beyond a row's length is hidden by the causal rule until it is overwritten.
 """
 
 import torch

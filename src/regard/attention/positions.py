@@ -1,7 +1,7 @@
-"""Where order comes in (B7). A scheme overrides only the places where it acts; the base class holds the neutral answers.
+"""Where order comes in (B7). A scheme overrides only where it acts; the base class holds the neutral answers.
 
-Sinusoids and learned rows are *tables*; a table enters in one of three ways: added at the input, added to queries, keys and
-values inside every head, or concatenated to the word vector. Rotary acts on queries and keys and has no table.
+Sinusoids and learned rows are *tables*; a table enters in one of three ways: added at the input, added to queries, keys
+and values inside every head, or concatenated to the word vector. Rotary acts on queries and keys and has no table.
 """
 
 import torch
