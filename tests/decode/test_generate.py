@@ -80,7 +80,7 @@ def test_a_wide_beam_finds_the_best_text_of_all(tokenizer, speaker) -> None:
     best = max(
         (sum(values), list(words))
         for length in range(most)
-        for words, values in scored(speaker, tokenizer, prompt, [w for w in product(vocabulary, repeat=length)])
+        for words, values in scored(speaker, tokenizer, prompt, list(product(vocabulary, repeat=length)))
     )
     ended = [h for h in found if h.ended == "end"]
     assert ended[0].tokens == best[1]

@@ -64,11 +64,10 @@ def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], Non
     """The pairs whose likelihood can be measured: both sides fit the context and neither is empty."""
     room, encode = run.model.context - 1, run.tokenizer.encode_batch
     lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
-    kept = [r for r, *sides in zip(records, *lengths, strict=True) if 0 < min(sides) and max(sides) <= room]
+    kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and max(sides) <= room]
     if len(kept) < len(records):
-        say(
-            f"{len(records) - len(kept)} of {len(records)} pairs are empty or longer than {room} tokens: not in the loss"
-        )
+        lost = f"{len(records) - len(kept)} of {len(records)} pairs"
+        say(f"{lost} are empty or longer than {room} tokens: not in the loss")
     return Source(name, lambda: iter(kept), len(kept))
 
 
