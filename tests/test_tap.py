@@ -63,3 +63,16 @@ def test_a_listener_inside_another_gives_the_first_its_place_back() -> None:
 def test_a_name_that_no_tap_has_is_told_those_that_there_are() -> None:
     with refused("no tap matches *.wieghts; this model has decoder.embedding.vectors"), record(MODEL, "*.wieghts"):
         pass
+
+
+@pytest.mark.parametrize("settings", [{}, {"groups": 2}, {"score": "bilinear"}], ids=str)
+def test_weights_of_chosen_heads_are_those_of_all_heads(settings) -> None:
+    model = Gpt(width=24, heads=4, depth=2, context=11, **settings).build(13).eval()
+    with record(model, "*.weights", "*.scores") as whole:
+        model.decode(TOKENS)
+    with record(model, "decoder.blocks.1.attention.weights", "*.scores", heads=[3, 1]) as some:
+        model.decode(TOKENS)
+    assert len(some) == 3
+    for name, tensor in some.items():
+        torch.testing.assert_close(tensor, whole[name][:, [3, 1]])
+    assert all(tap.heads is None for tap in taps(model).values())

@@ -7,7 +7,7 @@
 A tap never changes what the model computes: it is handed a function and calls it beside the fast path.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 
@@ -23,6 +23,7 @@ class Tap(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.listener: Callable[[Tensor], None] | None = None
+        self.heads: list[int] | None = None  # of what is seen per head, the heads that were asked for
 
     def forward(self, compute: Callable[[], Tensor]) -> None:
         if self.listener is not None:
@@ -50,19 +51,23 @@ def taps(model: nn.Module) -> dict[str, Tap]:
 
 
 @contextmanager
-def record(model: nn.Module, *patterns: str) -> Iterator[Recording]:
-    """Listen to the taps whose names match one of the patterns (`*` matches anything)."""
+def record(model: nn.Module, *patterns: str, heads: Sequence[int] | None = None) -> Iterator[Recording]:
+    """Listen to the taps whose names match one of the patterns (`*` matches anything).
+
+    With `heads`, scores and weights of attention are computed for these heads alone.
+    """
     everything = taps(model)
     chosen = {name: tap for name, tap in everything.items() if any(fnmatchcase(name, p) for p in patterns)}
     if not chosen:
         raise UserError(f"no tap matches {', '.join(patterns)}; this model has {', '.join(everything)}")
     seen = Recording()
-    before = {name: tap.listener for name, tap in chosen.items()}
+    before = {name: (tap.listener, tap.heads) for name, tap in chosen.items()}
     for name, tap in chosen.items():
+        tap.heads = list(heads) if heads is not None else None
         tap.listener = lambda value, name=name: seen.add(name, value.detach())
     try:
         with torch.compiler.set_stance("force_eager"):
             yield seen
     finally:
         for name, tap in chosen.items():
-            tap.listener = before[name]
+            tap.listener, tap.heads = before[name]

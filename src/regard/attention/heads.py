@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from regard.attention.attend import attend
+from regard.attention.attend import Attended, attend, serve
 from regard.attention.cache import Layer
 from regard.attention.compress import Compression
 from regard.attention.kernels import fastest
@@ -98,14 +98,20 @@ class MultiHead(nn.Module):
     def _show(self, query, key, value, sight: Sight, bias, context) -> None:
         """Offer everything to the taps; the weights are computed beside the kernel, from what the kernel was given."""
 
-        def seen():
-            return attend(query, key, value, allow=sight.allow(), bias=bias, score=self.score)
+        def seen(heads: list[int] | None) -> Attended:
+            parts = query, serve(key, self.heads), serve(value, self.heads)
+            apart = heads is not None and not any(True for _ in self.score.parameters())
+            if apart:  # a score with a matrix for each head is computed whole
+                parts = tuple(x[:, heads] for x in parts)
+            here = bias[:, heads] if apart and bias is not None and bias.shape[1] > 1 else bias
+            found = attend(*parts, allow=sight.allow(), bias=here, score=self.score)
+            return found if apart or heads is None else Attended(*(x[:, heads] for x in found))
 
         self.query(lambda: query)
         self.key(lambda: key)
         self.value(lambda: value)
-        self.scores(lambda: seen().scores)
-        self.weights(lambda: seen().weights)
+        self.scores(lambda: seen(self.scores.heads).scores)
+        self.weights(lambda: seen(self.weights.heads).weights)
         self.context(lambda: context)
 
     @staticmethod
