@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -124,21 +123,19 @@ def wait_for(there: Callable[[], Any], child: subprocess.Popen) -> None:
 
 def in_terminal(*words: str | Path, columns: int = 80, **changes: str) -> tuple[int, str]:
     """Run a command in a terminal of its own: exit code, and all that was written to it."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execvpe(
-            sys.executable,
-            [*PROGRAM, *map(str, words)],
-            environment(TERM="xterm", COLUMNS=str(columns), LINES="24", **changes),
-        )
+    ours, theirs = pty.openpty()
+    variables = environment(**{"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24", **changes})
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    child = subprocess.Popen([*PROGRAM, *map(str, words)], env=variables, **streams)
+    os.close(theirs)
     seen, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if select.select([terminal], [], [], 0.1)[0]:
+        if select.select([ours], [], [], 0.1)[0]:
             try:
-                seen += os.read(terminal, 65536)
+                seen += os.read(ours, 65536)
             except OSError:  # the other side is gone
                 break
     else:
-        os.kill(child, signal.SIGKILL)
-    os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode()
+        child.kill()
+    os.close(ours)
+    return child.wait(), seen.decode()

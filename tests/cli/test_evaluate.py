@@ -104,5 +104,5 @@ def test_sentences_longer_than_the_context_are_said_to_be_left_out(place: Place,
     english = lines_file(tmp_path / "x.en", ["the cat", "the cat"])
     german = lines_file(tmp_path / "x.de", ["die Katze", "die " * 20])
     done = fine("evaluate", tmp_path / "run", "--data", english, german, "--json")
-    assert "1 examples longer than 16 tokens are not in the loss" in done.json["policy"]
-    assert "1 of 2 examples are longer than 16 tokens" in done.err
+    assert done.json["tokens"] == 3
+    assert "1 of 2 pairs are empty or longer than 15 tokens: not in the loss" in done.err

@@ -61,10 +61,12 @@ class DecodeOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def over(self, settings: Any) -> Any:
-        """The run's settings with what was given put in: a beam asked for does not sample, and the other way round."""
+        """The run's settings with what was given put in; what does not go together with that steps back."""
         given = self.given
         if given.get("beam", 1) > 1:
-            given.setdefault("temperature", 0.0)
+            given = {"temperature": 0.0, "repetition_penalty": 1.0, **given}
         if given.get("temperature", 0) > 0:
-            given.setdefault("beam", 1)
+            given = {"beam": 1, **given}
+        if given.get("temperature") == 0:
+            given = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, **given}
         return replace(settings, **given)
