@@ -1,6 +1,7 @@
 """Everything the lectures describe, by id, with what implements, runs and proves it here."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,7 +51,7 @@ def presets_table() -> list[dict[str, Any]]:
     from regard.recipe import OBJECTIVES, PRESETS, SYSTEMS, presets, read
     from regard.systems import parameters
 
-    def name_of(value: Any, table: dict[str, type]) -> str:
+    def name_of(value: Any, table: Mapping[str, type]) -> str:
         return next(kind for kind, cls in table.items() if type(value) is cls)
 
     table = []

@@ -1,6 +1,7 @@
 """Everything a run is made from, in one frozen record: the sections of a TOML file."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,8 @@ class Recipe:
 
 def entry(section: str, values: dict[str, Any], where: str) -> Any:
     """The system or objective that the section's `kind` names, with the rest as its settings."""
-    table = {"system": SYSTEMS, "objective": OBJECTIVES}[section]
+    tables: dict[str, Mapping[str, type]] = {"system": SYSTEMS, "objective": OBJECTIVES}
+    table = tables[section]
     if not isinstance(values, dict) or "kind" not in values:
         raise UserError(f"{where} [{section}]: setting 'kind' is missing; known: {', '.join(table)}")
     kind, rest = values["kind"], {key: value for key, value in values.items() if key != "kind"}

@@ -1,5 +1,6 @@
 """A block is its sublayers in order, and a stack is blocks in order (B10)."""
 
+import pytest
 import torch
 
 from regard.attention.heads import MultiHead
@@ -36,6 +37,11 @@ def test_an_encoder_block_has_no_cross_attention() -> None:
     y = x + block.attention(block.around_attention.norm(x), at)
     y = y + block.feedforward(block.around_feedforward.norm(y))
     same(block(x, at), y)
+
+
+def test_a_decoder_block_without_a_memory_is_refused() -> None:
+    with pytest.raises(ValueError, match="no memory to look at"):
+        made(PostNorm, cross=True)(torch.randn(3, 5, 22), line(3, 5))
 
 
 def test_a_stack_is_its_blocks_in_order() -> None:

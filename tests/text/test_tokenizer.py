@@ -5,6 +5,8 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as Backend
+from tokenizers import models
 
 from regard.text import KINDS, Text, Tokenizer
 from regard.text.tokenizer import SPECIALS, split_lines
@@ -186,3 +188,14 @@ def test_the_example_of_003_becomes_ids_between_a_start_and_an_end() -> None:
 def test_only_a_newline_ends_a_line() -> None:
     assert list(split_lines("a\r\nb\u2028c\x0bd\n\ne")) == ["a\r\n", "b\u2028c\x0bd\n", "\n", "e"]
     assert list(split_lines("")) == []
+
+
+def test_a_vocabulary_without_its_special_symbols_is_refused() -> None:
+    with refused("the tokenizer has no special symbol <pad>"):
+        Tokenizer(Backend(models.WordLevel({"a": 0})).to_str())
+
+
+def test_a_number_beyond_the_vocabulary_has_no_piece() -> None:
+    tokenizer = trained["char"]
+    with pytest.raises(IndexError, match=f"no token {len(tokenizer)} "):
+        tokenizer.piece(len(tokenizer))

@@ -100,7 +100,7 @@ def test_a_mean_of_means(run: Run, monkeypatch: Patch) -> None:
 
     def mean(self, model, batch):
         loss = total(self, model, batch)
-        return loss._replace(total=loss.total / (batch.targets != IGNORE).sum())
+        return replace(loss, total=loss.total / (batch.targets != IGNORE).sum())
 
     monkeypatch.setattr(NextToken, "__call__", mean)
     assert failing(run) == {"accumulated = full batch"}

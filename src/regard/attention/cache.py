@@ -17,23 +17,21 @@ class KeyValue:
 
     def __init__(self, capacity: int):
         self.capacity = capacity
-        self.key: Tensor | None = None
-        self.value: Tensor | None = None
+        self.kept: list[Tensor] = []  # all keys and all values, from the first writing on
 
     def write(self, key: Tensor, value: Tensor, at: Place) -> None:
-        if self.key is None:
-            self.key = key.new_zeros(*key.shape[:2], self.capacity, key.shape[3])
-            self.value = value.new_zeros(*value.shape[:2], self.capacity, value.shape[3])
+        if not self.kept:
+            self.kept = [x.new_zeros(*x.shape[:2], self.capacity, x.shape[3]) for x in (key, value)]
         row = torch.arange(key.shape[0], device=key.device)[:, None]
-        self.key[row, :, at.index] = key.transpose(1, 2)
-        self.value[row, :, at.index] = value.transpose(1, 2)
+        for kept, new in zip(self.kept, (key, value), strict=True):
+            kept[row, :, at.index] = new.transpose(1, 2)
 
     def read(self, used: int) -> tuple[Tensor, Tensor]:
-        return self.key[:, :, :used], self.value[:, :, :used]
+        key, value = self.kept
+        return key[:, :, :used], value[:, :, :used]
 
     def reorder(self, rows: Int[Tensor, "b"]) -> None:
-        if self.key is not None:
-            self.key, self.value = self.key[rows], self.value[rows]
+        self.kept = [kept[rows] for kept in self.kept]
 
 
 class Layer:

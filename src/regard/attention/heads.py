@@ -99,10 +99,10 @@ class MultiHead(nn.Module):
         """Offer everything to the taps; the weights are computed beside the kernel, from what the kernel was given."""
 
         def seen(heads: list[int] | None) -> Attended:
-            parts = query, serve(key, self.heads), serve(value, self.heads)
+            parts = [query, serve(key, self.heads), serve(value, self.heads)]
             apart = heads is not None and not any(True for _ in self.score.parameters())
             if apart:  # a score with a matrix for each head is computed whole
-                parts = tuple(x[:, heads] for x in parts)
+                parts = [x[:, heads] for x in parts]
             here = bias[:, heads] if apart and bias is not None and bias.shape[1] > 1 else bias
             found = attend(*parts, allow=sight.allow(), bias=here, score=self.score)
             return found if apart or heads is None else Attended(*(x[:, heads] for x in found))

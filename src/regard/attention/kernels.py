@@ -45,9 +45,10 @@ def fastest(
         return scaled_dot_product_attention(
             query, key, value, is_causal=True, dropout_p=dropout, scale=scale, enable_gqa=grouped
         )
-    mask = bias if sight.unbounded else sight.allow()
-    if bias is not None and not sight.unbounded:
-        mask = bias.masked_fill(~mask, float("-inf"))
+    mask = bias
+    if not sight.unbounded:
+        allow = sight.allow()
+        mask = allow if bias is None else bias.masked_fill(~allow, float("-inf"))
     return scaled_dot_product_attention(
         query, key, value, attn_mask=mask, dropout_p=dropout, scale=scale, enable_gqa=grouped
     )

@@ -29,10 +29,19 @@ class Position(nn.Module):
         return None
 
 
-class Sinusoid(nn.Module):
+class Table(nn.Module):
+    """A row for each index, up to `limit` where there is one."""
+
+    limit: int | None = None
+
+    def forward(self, index: Int[Tensor, "b t"]) -> Float[Tensor, "b t w"]:
+        raise NotImplementedError
+
+
+class Sinusoid(Table):
     """sin and cos of index / 10000^(2i/width), i from 0, interleaved (Vaswani et al., 2017, section 3.5)."""
 
-    limit = None
+    rate: Tensor
 
     def __init__(self, width: int):
         super().__init__()
@@ -44,7 +53,7 @@ class Sinusoid(nn.Module):
         return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., : self.width]
 
 
-class Learned(nn.Module):
+class Learned(Table):
     """One learned row per index. It cannot number more than `limit` tokens (C23).
 
     `std` must be that of the word vectors it is added to: rows on another scale drown one of the two.
@@ -63,7 +72,7 @@ class Learned(nn.Module):
 class Added(Position):
     """x + table(index)."""
 
-    def __init__(self, table: nn.Module):
+    def __init__(self, table: Table):
         super().__init__()
         self.table, self.limit = table, table.limit
 
@@ -74,7 +83,7 @@ class Added(Position):
 class Concatenated(Position):
     """The last columns of the input vector say where it stands."""
 
-    def __init__(self, table: nn.Module, takes: int):
+    def __init__(self, table: Table, takes: int):
         super().__init__()
         self.table, self.limit, self.takes = table, table.limit, takes
 
@@ -85,7 +94,7 @@ class Concatenated(Position):
 class AddedToHeads(Position):
     """table(index) added to queries, keys and values in every head (text 001)."""
 
-    def __init__(self, table: nn.Module):
+    def __init__(self, table: Table):
         super().__init__()
         self.table, self.limit = table, table.limit
 
@@ -99,6 +108,8 @@ class Rotary(Position):
 
     Neighbouring components form the pairs that turn, so a score depends on the difference of two indices alone.
     """
+
+    rate: Tensor
 
     def __init__(self, width: int, base: float = 10_000.0):
         super().__init__()
@@ -136,7 +147,7 @@ def position(kind: str, place: str, *, width: int, heads: int, limit: int, std: 
             raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
         return Rotary(width // heads) if kind == "rotary" else Position()
 
-    def table(columns: int) -> nn.Module:
+    def table(columns: int) -> Table:
         return Sinusoid(columns) if kind == "sinusoidal" else Learned(columns, limit, std)
 
     if place == "input":

@@ -8,6 +8,7 @@ from torch import nn
 from regard.attention.cache import Cache, Layer
 from regard.attention.heads import MultiHead
 from regard.blocks.embedding import Embedding
+from regard.blocks.feedforward import FeedForward, Gated
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 from regard.tap import Tap
@@ -30,7 +31,7 @@ class Block(nn.Module):
     def __init__(
         self,
         attention: MultiHead,
-        feedforward: nn.Module,
+        feedforward: FeedForward | Gated,
         residual: Callable[[], nn.Module],
         *,
         cross: MultiHead | None = None,
@@ -38,7 +39,7 @@ class Block(nn.Module):
         super().__init__()
         self.attention, self.cross, self.feedforward = attention, cross, feedforward
         self.around_attention, self.around_feedforward = residual(), residual()
-        self.around_cross = residual() if cross is not None else None
+        self.around_cross = residual() if cross is not None else nn.Identity()
         self.stream = Tap()
 
     def forward(
@@ -50,19 +51,22 @@ class Block(nn.Module):
         cache: Layer | None = None,
     ) -> Float[Tensor, "b t w"]:
         x = self.around_attention(x, lambda y: self.attention(y, at, cache=cache))
-        if self.cross is not None:
-            x = self.around_cross(x, lambda y: self._look_across(y, at, memory, cache))
+        if (cross := self.cross) is not None:
+            if memory is None:
+                raise ValueError("a block with cross-attention was given no memory to look at")
+            x = self.around_cross(x, lambda y: look_across(cross, y, at, memory, cache))
         x = self.around_feedforward(x, self.feedforward)
         self.stream(lambda: x)
         return x
 
-    def _look_across(self, x: Tensor, at: Place, memory: Memory, cache: Layer | None) -> Tensor:
-        """The memory's keys and values do not change while decoding: with a cache they are made once."""
-        if cache is None:
-            return self.cross.across(x, at, *self.cross.key_value(memory.vectors), memory.at)
-        if cache.memory is None:
-            cache.memory = self.cross.key_value(memory.vectors)
-        return self.cross.across(x, at, *cache.memory, memory.at)
+
+def look_across(cross: MultiHead, x: Tensor, at: Place, memory: Memory, cache: Layer | None) -> Tensor:
+    """The memory's keys and values do not change while decoding: with a cache they are made once."""
+    if cache is None:
+        return cross.across(x, at, *cross.key_value(memory.vectors), memory.at)
+    if cache.memory is None:
+        cache.memory = cross.key_value(memory.vectors)
+    return cross.across(x, at, *cache.memory, memory.at)
 
 
 class Stack(nn.Module):

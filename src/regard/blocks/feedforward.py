@@ -1,5 +1,7 @@
 """The feed-forward layer, the same at every place (B8)."""
 
+from collections.abc import Callable
+
 from torch import nn
 from torch.nn.functional import gelu, relu, silu
 
@@ -43,9 +45,9 @@ def gelu_tanh(x: Tensor) -> Tensor:
     return gelu(x, approximate="tanh")
 
 
-FEEDFORWARDS = {
-    "relu": lambda *sizes, **rest: FeedForward(*sizes, relu, **rest),
-    "gelu": lambda *sizes, **rest: FeedForward(*sizes, gelu, **rest),
-    "gelu-tanh": lambda *sizes, **rest: FeedForward(*sizes, gelu_tanh, **rest),
-    "swiglu": lambda *sizes, **rest: Gated(*sizes, silu, **rest),
+FEEDFORWARDS: dict[str, Callable[..., FeedForward | Gated]] = {
+    "relu": lambda width, hidden, **rest: FeedForward(width, hidden, relu, **rest),
+    "gelu": lambda width, hidden, **rest: FeedForward(width, hidden, gelu, **rest),
+    "gelu-tanh": lambda width, hidden, **rest: FeedForward(width, hidden, gelu_tanh, **rest),
+    "swiglu": lambda width, hidden, **rest: Gated(width, hidden, silu, **rest),
 }

@@ -1,6 +1,7 @@
 """What the trainer hands to an objective: tokens, what should follow each, and where they stand."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,7 +48,7 @@ class Batch:
 
     def _map(self, change) -> "Batch":
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        changed = {
+        changed: dict[str, Any] = {
             name: value.map(change) if isinstance(value, Place) else change(value)
             for name, value in values.items()
             if isinstance(value, Tensor | Place)

@@ -57,7 +57,8 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
             raise UserError(f"data.fields names '{name}', which is not read{suggest(name, list(columns))}")
     train = open_source(data.train, "train", data, columns)
     built_in = data.train in CORPORA or data.train in [(name,) for name in CORPORA]
-    found, said = {"train": train}, []
+    found = {"train": train}
+    said: list[str] = []
     for split, where in (("valid", data.valid), ("test", data.test)):
         if where:
             found[split] = open_source(where, split, data, columns)

@@ -1,8 +1,9 @@
 """Several models as one: their probabilities are averaged. A system like any other, so nothing else knows of it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import nn
@@ -57,24 +58,28 @@ class Ensemble(System):
         self.vocabulary = members[0].vocabulary
         self.width = sum(member.width for member in members)
 
+    @property
+    def systems(self) -> list[System]:
+        return list(cast("Iterable[System]", self.members))  # torch types what a ModuleList holds as Module
+
     def encode(self, source, present=None):
-        return Memories([member.encode(source, present) for member in self.members])
+        return Memories([member.encode(source, present) for member in self.systems])
 
     def hidden(self, tokens, memory=None, cache=None, at=None):
         if at is None:
             at = cache.places(tokens) if cache is not None else Place.line(tokens)
-        memories = memory.each if memory is not None else [None] * len(self.members)
-        caches = cache.each if cache is not None else [None] * len(self.members)
-        parts = [m.hidden(tokens, mem, c, at) for m, mem, c in zip(self.members, memories, caches, strict=True)]
+        memories = memory.each if memory is not None else [None] * len(self.systems)
+        caches = cache.each if cache is not None else [None] * len(self.systems)
+        parts = [m.hidden(tokens, mem, c, at) for m, mem, c in zip(self.systems, memories, caches, strict=True)]
         return torch.cat(parts, dim=-1)
 
     def logits(self, vectors):
-        parts = vectors.split([member.width for member in self.members], dim=-1)
-        each = [m.logits(part).float().log_softmax(-1) for m, part in zip(self.members, parts, strict=True)]
+        parts = vectors.split([member.width for member in self.systems], dim=-1)
+        each = [m.logits(part).float().log_softmax(-1) for m, part in zip(self.systems, parts, strict=True)]
         return torch.stack(each).logsumexp(0) - math.log(len(each))
 
     def start(self, rows, capacity):
-        return Caches([member.start(rows, capacity) for member in self.members])
+        return Caches([member.start(rows, capacity) for member in self.systems])
 
 
 def together(models: Sequence[System]) -> System:

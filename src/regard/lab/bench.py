@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def steps(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any
     batches = [trainer.batches.batch(0, i % trainer.batches.steps(0)) for i in range(repeats + 2)]
     for batch in batches[:2]:
         trainer.update(batch)
-    times = [timed(trainer.device, lambda b=batch: trainer.update(b)) / batch.count for batch in batches[2:]]
+    times = [timed(trainer.device, partial(trainer.update, batch)) / batch.count for batch in batches[2:]]
     return {
         "parameters": parameters(trainer.model),
         "tokens_per_step": batches[2].count,
@@ -66,10 +67,10 @@ def decoding(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, 
         raise UserError(f"a context of {model.context} tokens has no room after a prompt of {PROMPT}")
     settings = replace(Decode(), max_tokens=room)
     prompt = [4 + i % (len(tokenizer) - 4) for i in range(PROMPT)]
-    given = {"sources": [prompt]} if model.reads_source else {"prompts": [prompt]}
+    prompts, sources = (None, [prompt]) if model.reads_source else ([prompt], None)
 
     def cached() -> int:
-        best = generate(model, tokenizer, settings, **given)[0][0]
+        best = generate(model, tokenizer, settings, prompts=prompts, sources=sources)[0][0]
         return len(best.log_probabilities)
 
     def again() -> int:

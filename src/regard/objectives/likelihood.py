@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
@@ -15,7 +15,8 @@ from regard.systems import System
 AT_ONCE = {"cpu": 2**28, "cuda": 2**31}  # logits held together; more are made in pieces, and again for the gradient
 
 
-class Loss(NamedTuple):
+@dataclass(frozen=True)
+class Loss:
     """Sums over the counted targets: what is minimised, the plain negative log-likelihood in nats, and how many."""
 
     total: Float[Tensor, ""]

@@ -26,10 +26,11 @@ class Gpt(Layers):
         embedding = Embedding(vocabulary, self.width, self.positions(std), std=std, dropout=self.dropout)
         if self.tied and embedding.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
-        decoder = self.stack(embedding, [self.block(causal, embedding.position) for _ in range(self.depth)])
+        blocks = [self.block(causal, embedding.position) for _ in range(self.depth)]
+        decoder = self.stack(embedding, blocks)
         output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
         initialise(decoder.blocks, std)
-        for block in decoder.blocks:  # what is added to the stream, so that its size does not grow with depth
+        for block in blocks:  # what is added to the stream, so that its size does not grow with depth
             for layer in (block.attention.output, block.feedforward.output):
                 nn.init.normal_(layer.weight, std=std / math.sqrt(2 * self.depth))
         return StackSystem(self, decoder, output)

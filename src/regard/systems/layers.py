@@ -10,7 +10,7 @@ from regard.attention.patterns import Pattern
 from regard.attention.positions import Position, position
 from regard.attention.scores import SCORES
 from regard.blocks.block import Block, Stack
-from regard.blocks.embedding import Unembedding
+from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.feedforward import FEEDFORWARDS
 from regard.blocks.norms import normalizer
 from regard.blocks.residual import RESIDUALS
@@ -83,7 +83,7 @@ class Layers:
         )
         return Block(self.attention(pattern, where), feedforward, self.residual, cross=cross)
 
-    def stack(self, embedding: nn.Module, blocks: list[Block]) -> Stack:
+    def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:
         closes = pick(RESIDUALS, self.norm, "norm").closes
         return Stack(embedding, blocks, normalizer(self.normalizer, self.width) if closes else None)
 

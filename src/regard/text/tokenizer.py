@@ -52,7 +52,7 @@ class Tokenizer:
     def __init__(self, text: str):
         self.text, self.backend = text, Backend.from_str(text)
         self.backend.encode_special_tokens = True  # what looks like a special symbol in a text is text
-        self.pad, self.unknown, self.start, self.end = (self.backend.token_to_id(symbol) for symbol in SPECIALS)
+        self.pad, self.unknown, self.start, self.end = map(self._special, SPECIALS)
 
     @staticmethod
     def train(texts: Iterable[str], settings: Text) -> "Tokenizer":
@@ -101,7 +101,9 @@ class Tokenizer:
 
     def piece(self, token: int) -> str:
         """The token as it is written in the vocabulary."""
-        return self.backend.id_to_token(token)
+        if (piece := self.backend.id_to_token(token)) is None:
+            raise IndexError(f"no token {token} in a vocabulary of {len(self)}")
+        return piece
 
     def to_json(self) -> str:
         return self.text
@@ -115,6 +117,11 @@ class Tokenizer:
         """A hash of all that decides how text is cut."""
         canonical = json.dumps(json.loads(self.text), sort_keys=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+    def _special(self, symbol: str) -> int:
+        if (token := self.backend.token_to_id(symbol)) is None:
+            raise UserError(f"the tokenizer has no special symbol {symbol}")
+        return token
 
 
 def split_lines(text: str) -> Iterator[str]:
@@ -134,7 +141,7 @@ class Recipe:
     model: type
     trainer_kind: type
     before: tuple = ()
-    decoder: object | None = None
+    decoder: decoders.Decoder | None = None
     trainer_options: tuple = ()
     model_options: tuple = ()
 

@@ -64,7 +64,7 @@ class Trainer:
                     self._stop_if_lost(nats, norm, batch)
                     self._tell("step", rate=rate, norm=float(norm), **since.read())
                 if self.valid is not None and (last or progress.step % settings.evaluate_every == 0):
-                    last = self._validate() or last
+                    last = self._validate(self.valid) or last
                     progress.seconds = time.perf_counter() - began
                 due, stops = last or progress.step % settings.save_every == 0, interrupted.is_set()
                 if due or stops:
@@ -140,10 +140,10 @@ class Trainer:
         self.state.average.after_step(progress.step)
         return nats, norm, rate
 
-    def _validate(self) -> bool:
+    def _validate(self, valid: Batcher) -> bool:
         """Measure the validation loss, remember the best, and say whether patience has run out."""
         progress, patience = self.state.progress, self.settings.patience
-        loss = self.evaluate(self.valid)
+        loss = self.evaluate(valid)
         progress.since_best += 1
         if loss < progress.best:
             progress.best, progress.best_step, progress.since_best = loss, progress.step, 0

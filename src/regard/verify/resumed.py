@@ -45,8 +45,15 @@ def check(run: Run, inputs: Inputs) -> Finding:
 @torch.enable_grad()
 def go_on(run: Run, start: Path, out: Path, *, steps: int) -> int:
     """Train on from the state in `start`, keeping each half's end in a folder of `out`; the step it began at."""
-    here = {"device": str(run.model.device), "precision": "float32", "compile": False}
-    settings = replace(run.recipe.train, steps=1, max_tokens=0, save_every=1, **here)
+    settings = replace(
+        run.recipe.train,
+        steps=1,
+        max_tokens=0,
+        save_every=1,
+        device=str(run.model.device),
+        precision="float32",
+        compile=False,
+    )
     trainer = make_trainer(run.path, replace(run.recipe, train=settings), run.tokenizer, [])
     trainer.state.restore(start)
     begun = trainer.state.progress.step

@@ -86,7 +86,8 @@ class Place:
 def nouns(*, der: str, die: str, das: str) -> tuple[Noun, ...]:
     """Written as "dog Hund, hare Hase"."""
     lists = ((DER, der), (DIE, die), (DAS, das))
-    return tuple(Noun(*pair.split(), gender) for gender, listed in lists for pair in listed.split(","))
+    rows = [(gender, row.split()) for gender, listed in lists for row in listed.split(",")]
+    return tuple(Noun(english, german, gender) for gender, (english, german) in rows)
 
 
 def adjectives(listed: str) -> tuple[Adjective, ...]:
@@ -97,7 +98,7 @@ def adjectives(listed: str) -> tuple[Adjective, ...]:
 
 def verb(english: str, german: str, case: Case, *, particle: str = "", preposition: str = "") -> Verb:
     """Written as base, present, past, participle; the German one also with its helper."""
-    return Verb(Inflected(*english.split(), "has"), Inflected(*german.split()), case, particle, preposition)
+    return Verb(Inflected(*f"{english} has".split()), Inflected(*german.split()), case, particle, preposition)
 
 
 CROSS = verb("cross crosses crossed crossed", "überqueren überquert überquerte überquert hat", Case.ACCUSATIVE)
