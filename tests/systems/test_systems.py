@@ -21,13 +21,15 @@ def test_position_rows_begin_on_the_scale_of_the_word_vectors(kind: str, where: 
     assert float(embedding.position.table.rows.weight.std().detach()) == pytest.approx(words, rel=0.1)
 
 
-def test_what_gpt_adds_to_its_stream_begins_smaller_the_deeper_it_is() -> None:
-    for depth in (1, 4):
-        model = Gpt(width=104, heads=4, depth=depth).build(11)
+@pytest.mark.parametrize(("width", "std"), [(768, 0.02), (192, 0.04), (48, 0.08)])
+def test_gpt_begins_like_gpt_2_and_a_narrow_one_with_the_same_sums(width: int, std: float) -> None:
+    """0.02 in a width of 768; where fewer numbers are summed up each begins larger, or nothing is heard."""
+    for depth in (1, 3):
+        model = Gpt(width=width, heads=4, depth=depth).build(11)
         for block in model.decoder.blocks:
             for layer in (block.attention.output, block.feedforward.output):
-                assert float(layer.weight.std().detach()) == pytest.approx(0.02 / math.sqrt(2 * depth), rel=0.1)
-            assert float(block.attention.to_query.weight.std().detach()) == pytest.approx(0.02, rel=0.1)
+                assert float(layer.weight.std().detach()) == pytest.approx(std / math.sqrt(2 * depth), rel=0.1)
+            assert float(block.attention.to_query.weight.std().detach()) == pytest.approx(std, rel=0.1)
 
 
 def test_the_transformer_begins_with_glorots_spread() -> None:
