@@ -8,6 +8,7 @@ import torch
 from regard.checkpoint import Run, load
 from regard.decode import score
 from regard.evaluate import evaluate, translations
+from regard.recipe import Decode
 from regard.train import train
 from tests.helpers import lines_file, refused
 from tests.train.runs import language_model, translator
@@ -62,9 +63,28 @@ def test_pairs_that_do_not_fit_are_left_out_of_the_loss_and_count_against_the_sc
     assert translations(pupil, ["abc", "abcdef" * 40], None)[1] == ""
 
 
+def test_translations_that_were_cut_are_counted_and_said(pupil: Run) -> None:
+    said: list[str] = []
+    found = evaluate([pupil], decode=Decode(max_tokens=1), say=said.append)
+    assert found["cut"] > 0 and found["too_long"] == 0
+    assert any(f"{found['cut']} cut" in line for line in said)
+
+
+def test_a_held_out_part_of_a_file_that_changed_is_not_measured(tmp_path) -> None:
+    run = load(train(language_model(tmp_path, steps=2), tmp_path / "run", quiet=True))
+    evaluate([run])
+    with (tmp_path / "text.txt").open("a") as file:
+        file.write("abc\n" * 50)
+    with refused("is not what it was when the run was trained"):
+        evaluate([run])
+
+
 def test_a_perfect_translator_scores_a_hundred(pupil: Run, tmp_path, monkeypatch) -> None:
     lines = ["abc def fed a", "fed cba abc d", "a b c d e f"]
-    monkeypatch.setattr("regard.evaluate.run.translations", lambda run, sources, *rest: [s[::-1] for s in sources])
+    perfect = ({"cut": 0, "too_long": 0},)
+    monkeypatch.setattr(
+        "regard.evaluate.run.translated", lambda run, sources, *_: ([s[::-1] for s in sources], *perfect)
+    )
     path = lines_file(tmp_path / "perfect.tsv", [f"{line}\t{line[::-1]}" for line in lines])
     found = evaluate([pupil], (str(path),))
     assert found["bleu"] == pytest.approx(100) and found["chrf"] == pytest.approx(100) and found["exact_match"] == 1

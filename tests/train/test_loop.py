@@ -165,11 +165,11 @@ def test_a_loss_that_is_no_number_names_step_and_module_and_keeps_the_last_check
 
     recipe, folder, made = language_model(tmp_path, steps=20, save_every=2, system={"depth": 2}), tmp_path / "run", []
     real = run.make_trainer
-    monkeypatch.setattr(run, "make_trainer", lambda *args: made.append(real(*args)) or made[0])
+    monkeypatch.setattr(run, "make_trainer", lambda *args: made.append(real(*args)) or made[-1])
 
     def poison(event: dict) -> None:
         if event["step"] == 7:
-            made[0].model.decoder.blocks[1].feedforward.widen.weight.data[3, 5] = float("nan")
+            made[-1].model.decoder.blocks[1].feedforward.widen.weight.data[3, 5] = float("nan")
 
     listen(monkeypatch, poison)
     with refused("no longer a number at step 8; first in decoder.blocks.1.feedforward.widen", WorldError):

@@ -20,10 +20,15 @@ def up(step: int) -> float:
     return min(1.0, step / WARMUP)
 
 
+def half_cosine(done: float) -> float:
+    """From 1 where the warm-up ends to 0 where the training ends."""
+    return (1 + math.cos(math.pi * (done - WARMUP / STEPS) / (1 - WARMUP / STEPS))) / 2
+
+
 FORMULAS = {
     "noam": lambda step, done: RATE * 512**-0.5 * min(step**-0.5, step * WARMUP**-1.5),
     "inverse-sqrt": lambda step, done: RATE * (step / WARMUP if step < WARMUP else math.sqrt(WARMUP) / math.sqrt(step)),
-    "cosine": lambda step, done: RATE * up(step) * (0.1 + 0.9 * (1 + math.cos(math.pi * done)) / 2),
+    "cosine": lambda step, done: RATE * (up(step) if step <= WARMUP else 0.1 + 0.9 * half_cosine(done)),
     "constant": lambda step, done: RATE * up(step) * (1.0 if done < 0.8 else 0.1 + 0.9 * (1 - done) / 0.2),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.batching import Batcher, Pairs, Windows
-from regard.data.sources import Source
+from regard.data.sources import Source, file_hash
 from regard.data.splits import Data, splits
 from regard.data.store import Counts, Store, write_documents, write_pairs
 from regard.text import Text, Tokenizer
@@ -39,7 +39,8 @@ def prepare(
         split: write(source, tokenizer, folder / split, columns, context=context, too_long=data.too_long)[1]
         for split, source in sources.items()
     }
-    return Prepared(tokenizer, report(counts, said, context))
+    files = {str(path): file_hash(path) for path in data.files()}
+    return Prepared(tokenizer, {**report(counts, said, context), "files": files})
 
 
 def write(

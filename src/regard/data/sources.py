@@ -3,6 +3,7 @@
 A record is a tuple of texts, one for each column that the objective asks for. Broken input stops with file and line.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -78,6 +79,12 @@ def existing(path: Path) -> Path:
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
     return path
+
+
+def file_hash(path: Path) -> str:
+    """A hash of the content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def counted(name: str, read: Callable[[], Iterator[Record]], *, joined: bool = False) -> Source:

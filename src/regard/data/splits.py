@@ -1,10 +1,10 @@
 """What to train, validate and test on: the `[data]` section and the sources it names."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regard.data.corpora import CORPORA
-from regard.data.sources import Columns, Source, open_files
+from regard.data.sources import Columns, Source, file_hash, open_files
 from regard.errors import UserError, suggest
 
 Paths = str | tuple[str, ...]
@@ -31,10 +31,33 @@ class Data:
             if (value := getattr(self, name)) not in options:
                 raise UserError(f"data.{name} = '{value}' is not known{suggest(value, list(options))}")
 
+    def files(self) -> list[Path]:
+        """Every file that is named, each once."""
+        named = [where for split in (self.train, self.valid, self.test) for where in as_paths(split)]
+        return [Path(name) for name in dict.fromkeys(named) if name and name not in CORPORA]
+
+    def located(self) -> "Data":
+        """The same with whole paths, so that a run finds its files from any folder."""
+
+        def locate(where: Paths) -> Paths:
+            whole = tuple(name if name in CORPORA else str(Path(name).absolute()) for name in as_paths(where) if name)
+            return whole if isinstance(where, tuple) else "".join(whole)
+
+        return replace(self, train=locate(self.train), valid=locate(self.valid), test=locate(self.test))
+
+
+def as_paths(where: Paths) -> tuple[str, ...]:
+    return (where,) if isinstance(where, str) else where
+
+
+def changed(known: dict[str, str]) -> str | None:
+    """The first of these files whose content is no longer what it was."""
+    return next((name for name, was in known.items() if Path(name).exists() and file_hash(Path(name)) != was), None)
+
 
 def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) -> Source:
     """A built-in corpus's split, or the files."""
-    paths = (where,) if isinstance(where, str) else where
+    paths = as_paths(where)
     if len(paths) == 1 and paths[0] in CORPORA:
         corpus = CORPORA[paths[0]]
         if corpus.columns != columns:

@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from regard.data.sources import Record, Source
 from regard.errors import UserError, writing
 from regard.text import Tokenizer
 
-AT_ONCE = 2000  # records encoded together
+AT_ONCE = 1_000_000  # characters encoded together: what is held does not grow with the corpus
 
 
 class Store:
@@ -175,6 +174,15 @@ def encoded(source: Source, tokenizer: Tokenizer, counts: Counts) -> Iterator[li
     counts.hashes = np.asarray(hashes, np.uint64)
 
 
-def chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
-    while chunk := list(islice(records, size)):
+def chunks(records: Iterator[Record], most: int) -> Iterator[list[Record]]:
+    """Consecutive records of about `most` characters together, at least one."""
+    chunk: list[Record] = []
+    size = 0
+    for record in records:
+        chunk.append(record)
+        size += sum(map(len, record)) + 1
+        if size >= most:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
         yield chunk

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run
+from regard.checkpoint import REPORT, Run, read_json
 from regard.data.batching import Windows
 from regard.data.prepare import batcher, report_lines, write
 from regard.data.prepare import report as data_report
 from regard.data.sources import Record, Source
-from regard.data.splits import open_source, splits
+from regard.data.splits import changed, open_source, splits
 from regard.decode import generate, together
 from regard.errors import UserError
 from regard.evaluate.perplexity import Units, perplexities, total_nats
@@ -52,7 +52,10 @@ def evaluate(
         sources, references = [r[0] for r in records], [r[1] for r in records]
         results = likelihood(run, fitting(run, records, source.name, say), stride, say)
         with counting(len(records), "translated") as on_done:
-            hypotheses = translations(run, sources, decode, on_done)
+            hypotheses, lost = translated(run, sources, decode, on_done)
+        results |= lost
+        if any(lost.values()):
+            say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
         results |= translation_scores(hypotheses, references, lowercase=lowercase, tokenize=tokenize)
         results |= pronoun_accuracy(sources, references, hypotheses)
     else:
@@ -87,6 +90,8 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     columns = run.recipe.objective.columns
     if data:
         return open_source(data, "test", run.recipe.data, columns)
+    if name := changed(read_json(run.path / REPORT)["data"].get("files", {})):
+        raise UserError(f"{name} is not what it was when the run was trained: give the data to measure with --data")
     found, _ = splits(run.recipe.data, columns)
     split = "test" if "test" in found else "valid"
     say(f"evaluating on {found[split].name}" + ("" if split == "test" else ": the run has no test data"))
@@ -131,15 +136,20 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
     }
 
 
-def translations(
-    run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
-) -> list[str]:
+def translations(run: Run, sources: list[str], decode: Decode | None) -> list[str]:
     """The best translation of each source; one longer than the context gets an empty translation."""
+    return translated(run, sources, decode)[0]
+
+
+def translated(
+    run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
+) -> tuple[list[str], dict[str, int]]:
+    """The best translation of each source, and how many were cut off or not made."""
     settings = decode or run.recipe.decode
-    settings = replace(settings, max_tokens=min(settings.max_tokens, run.model.context))
     tokenizer = run.tokenizer
     encoded = dict(enumerate(tokenizer.encode_batch(sources)))
     fits = {i: ids for i, ids in encoded.items() if len(ids) < run.model.context}
     found = generate(run.model, tokenizer, settings, sources=list(fits.values()), on_done=on_done)
     best = {i: tokenizer.decode(hypotheses[0].tokens) for i, hypotheses in zip(fits, found, strict=True)}
-    return [best.get(i, "") for i in encoded]
+    cut = sum(hypotheses[0].ended == "length" for hypotheses in found)
+    return [best.get(i, "") for i in encoded], {"cut": cut, "too_long": len(encoded) - len(fits)}

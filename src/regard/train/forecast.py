@@ -33,26 +33,26 @@ class Forecast:
 
 
 def forecast(trainer: Trainer) -> Forecast:
-    """Rehearse the first batch: no weight, gradient or random state is left changed."""
+    """Rehearse a piece of the first batch: no weight, gradient or random state is left changed."""
     state, settings = trainer.state, trainer.settings
     batch = trainer.batches.batch(state.progress.epoch, 0)
-    chance = generators(trainer.device)
-    saved = SavedBytes()
+    piece = batch.split(settings.accumulate)[0]
+    chance, saved = generators(trainer.device), SavedBytes()
     with FlopCounterMode(display=False) as counter, saved:
-        rehearse(trainer, batch)
-    seconds = min(timed(trainer, batch) for _ in range(2))
+        rehearse(trainer, piece)
+    seconds = min(timed(trainer, piece) for _ in range(2))
     put_generators(chance, trainer.device)
-    count = parameters(state.model)
-    steps = settings.steps or settings.max_tokens // max(1, batch.count)
+    count, pieces = parameters(state.model), batch.count / piece.count
+    steps = settings.steps or settings.max_tokens // batch.count
     if settings.max_tokens:
-        steps = min(steps, -(-settings.max_tokens // max(1, batch.count)))
+        steps = min(steps, -(-settings.max_tokens // batch.count))
     averages = {"none": 0, "ema": 1, "last": settings.average_last}[settings.average]
     return Forecast(
         parameters=count,
         tokens_per_step=batch.count,
-        flops_per_step=float(counter.get_total_flops()),
-        memory_bytes=count * 4 * (4 + averages) + saved.bytes // settings.accumulate,
-        seconds=seconds * steps,
+        flops_per_step=counter.get_total_flops() * pieces,
+        memory_bytes=count * 4 * (4 + averages) + saved.bytes,
+        seconds=seconds * pieces * max(0, steps - state.progress.step),
         steps=steps,
     )
 

@@ -50,34 +50,38 @@ class Trainer:
         """Train to the end, or to Ctrl-C or SIGTERM, which leave a checkpoint."""
         settings, progress = self.settings, self.state.progress
         began, since = time.perf_counter() - progress.seconds, Since()
-        if progress.step == 0 and self._next() is None:
-            raise UserError(
-                f"train.max_tokens = {settings.max_tokens} is less than one batch; lower train.batch_tokens"
-            )
         with interruptions() as interrupted:
             while (batch := self._next()) is not None:
                 nats, norm, rate = self.update(batch)
                 since.add(nats, batch.count)
                 progress.seconds = time.perf_counter() - began
                 last = self._next() is None
-                if last or progress.step % settings.log_every == 0:
+                due = last or progress.step % settings.save_every == 0
+                if due or progress.step % settings.log_every == 0:
                     self._stop_if_lost(nats, norm, batch)
+                if last or progress.step % settings.log_every == 0:
                     self._tell("step", rate=rate, norm=float(norm), **since.read())
+                if due:
+                    self.state.average.before_save(progress.step)
                 if self.valid is not None and (last or progress.step % settings.evaluate_every == 0):
                     last = self._validate(self.valid) or last
                     progress.seconds = time.perf_counter() - began
-                due, stops = last or progress.step % settings.save_every == 0, interrupted.is_set()
-                if due or stops:
+                stops = interrupted.is_set()
+                if due or last or stops:  # what an interruption saves is no checkpoint that an average counts
                     self._stop_if_lost(nats, norm, batch)
                     progress.finished = last
-                    if due:  # an interruption is no checkpoint of the run's own: resumed, it averages as if unbroken
-                        self.state.average.before_save(progress.step)
                     self.save(self.state)
                 if stops and not last:
                     raise Interrupted(f"stopped at step {progress.step}; the checkpoint is written")
                 if last:
                     break
         self._tell("end")
+
+    def check(self) -> None:
+        """Stop where not even one step would be taken."""
+        if self.state.progress.step == 0 and self._next() is None:
+            most = self.settings.max_tokens
+            raise UserError(f"train.max_tokens = {most} is less than one batch; lower train.batch_tokens")
 
     def evaluate(self, batches: Batcher) -> float:
         """Nats per token with the weights that would be used. Only sums are kept, never logits."""

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from regard.train.loop import Trainer
 from regard.train.optimiser import adamw
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
-from regard.train.watch import watchers
+from regard.train.watch import board_writer, watchers
 
 TOKENS = "tokens"
 
@@ -47,12 +47,13 @@ def train(
     tensorboard: bool = False,
 ) -> Path:
     """Train a new run into the folder `out`, which must not hold one already unless `force`."""
-    folder = Path(out)
+    folder, recipe = Path(out), replace(recipe, data=recipe.data.located())
     check(recipe)
     may_write(folder, force=force)
     opened = splits(recipe.data, recipe.objective.columns)
     with staged(folder) as part:
         start(recipe, part, say=(lambda line: None) if quiet else note, opened=opened)
+        ready(part, tensorboard=tensorboard)
     return go_on(folder, quiet=quiet, tensorboard=tensorboard)
 
 
@@ -80,7 +81,7 @@ def may_write(folder: Path, *, force: bool) -> None:
 @contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """A folder beside the final one, which it replaces when everything in it is there; a mistake leaves no trace."""
-    part = folder.with_name(f".{folder.name}.part")
+    part = folder.absolute().with_name(f".{folder.absolute().name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a preparation that was killed
     with writing(folder):
         part.mkdir(parents=True)
@@ -91,6 +92,13 @@ def staged(folder: Path) -> Iterator[Path]:
             part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def ready(folder: Path, *, tensorboard: bool) -> None:
+    """A run that could not take its first step stops here, before it replaces another."""
+    if tensorboard:
+        board_writer()
+    make_trainer(folder, checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder), []).check()
 
 
 def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=None) -> None:
@@ -125,7 +133,6 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
     torch.use_deterministic_algorithms(recipe.train.deterministic)
     with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
         trainer = make_trainer(folder, recipe, tokenizer, watch)
-        cost = forecast(trainer)
         if (folder / STATE).exists():
             trainer.state.restore(folder, tokenizer)
         forget_after(folder / LOG, trainer.state.progress.step)
@@ -134,6 +141,7 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
                 say(f"{folder} is finished: {trainer.state.progress.step:,} steps")
                 return folder
             say(f"going on at step {trainer.state.progress.step:,}")
+        cost = forecast(trainer)
         say(f"{trainer.device}, {str(trainer.precision).removeprefix('torch.')}: {cost.line()}")
         trainer.fit()
     figures = measured(trainer, cost)
@@ -182,7 +190,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
         batches=train_batches,
         valid=batches("valid"),
         settings=recipe.train,
-        schedule=schedule(recipe.train, getattr(recipe.system, "width", 1)),
+        schedule=schedule(recipe.train, recipe.system.width),
         precision=choose_precision(recipe.train.precision, device),
         save=save,
         watch=watch,

@@ -21,12 +21,16 @@ def inverse_sqrt(settings: Train) -> Schedule:
 
 
 def cosine(settings: Train) -> Schedule:
-    """Up in a line, then down along half a cosine to the floor."""
+    """Up in a line to the rate, then down along half a cosine to the floor."""
 
-    def fall(done: float) -> float:
-        return settings.floor + (1 - settings.floor) * (1 + math.cos(math.pi * min(1.0, done))) / 2
+    def rate(step: int, done: float) -> float:
+        if step <= settings.warmup:
+            return settings.rate * step / settings.warmup
+        warm = settings.warmup * done / max(1, step - 1)  # the part of the training that the warm-up took
+        angle = math.pi * min(1.0, (done - warm) / max(1e-9, 1 - warm))
+        return settings.rate * (settings.floor + (1 - settings.floor) * (1 + math.cos(angle)) / 2)
 
-    return lambda step, done: settings.rate * min(1.0, step / max(1, settings.warmup)) * fall(done)
+    return rate
 
 
 def constant(settings: Train) -> Schedule:

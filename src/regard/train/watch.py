@@ -84,13 +84,18 @@ def bar() -> Iterator[Watcher]:
         yield watch
 
 
-@contextmanager
-def board(folder: Path) -> Iterator[Watcher]:
+def board_writer() -> type:
+    """TensorBoard's writer, which is an extra."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise UserError("TensorBoard is not installed: pip install 'regard[tensorboard]'") from None
-    with SummaryWriter(str(folder / "tensorboard")) as writer:
+    return SummaryWriter
+
+
+@contextmanager
+def board(folder: Path) -> Iterator[Watcher]:
+    with board_writer()(str(folder / "tensorboard")) as writer:
 
         def watch(event: dict[str, Any]) -> None:
             for name in ("loss", "rate", "norm", "tokens_per_second"):
