@@ -6,6 +6,7 @@ BIN    := $(VENV)/bin
 RUN    ?= runs/demo
 SEED   ?= 0
 PIP_ARGS ?=
+JOBS   ?= 2
 
 # uv is used where it is installed; it is told pip's find-links so that both choose the same torch.
 UV := $(shell command -v uv 2>/dev/null)
@@ -38,7 +39,7 @@ demo: $(VENV)/.core
 	$(BIN)/regard demo --out $(RUN) --seed $(SEED) --force
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -79,7 +79,7 @@ def test_a_way_to_train_that_cannot_be_is_refused(settings: dict, message: str) 
         ({"temperature": -0.1}, "decode.temperature = -0.1"),
         ({"top_p": 0.0}, "decode.top_p must lie in (0, 1]"),
         ({"beam": 3, "temperature": 1.0}, "a beam does not sample"),
-        ({"length_penalty": "gnmt:x"}, "decode.length_penalty = 'gnmt:x': x is no number"),
+        ({"length_penalty": "gnmt:x"}, "decode.length_penalty = 'gnmt:x'; only gnmt takes a number"),
         ({"length_penalty": "gmnt"}, "decode.length_penalty = 'gmnt' is not known; did you mean 'gnmt'?"),
         ({"repetition_penalty": 0.0}, "decode.repetition_penalty = 0.0"),
     ],

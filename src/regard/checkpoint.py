@@ -108,8 +108,10 @@ def read_tensors(path: Path, tokenizer: Tokenizer | None = None) -> tuple[dict[s
 
 
 def weights(model: System) -> dict[str, Tensor]:
-    """Every trained tensor once, tied ones under their first name."""
-    return dict(model.named_parameters())
+    """Every tensor that a run must keep, once: parameters, tied ones under their first name, and lasting buffers."""
+    kept = model.state_dict(keep_vars=True)
+    buffers = {name: buffer for name, buffer in model.named_buffers() if name in kept}
+    return {**dict(model.named_parameters()), **buffers}
 
 
 def put_weights(model: System, tensors: dict[str, Tensor], where: str) -> None:

@@ -1,6 +1,7 @@
 """Everything a run is made from, in one frozen record: the sections of a TOML file."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -79,7 +80,7 @@ class Train:
         for name in ("beta1", "beta2", "average_decay"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 0 and less than 1")
-        if not self.rate > 0:
+        if not 0 < self.rate < math.inf:
             raise UserError(f"train.rate = {self.rate}; it must be more than 0")
         one_of("train", "schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))
         one_of("train", "average", self.average, ("none", "ema", "last"))
@@ -116,13 +117,14 @@ class Decode:
             raise UserError("a beam does not sample: leave decode.beam at 1 or decode.temperature at 0")
         if self.repetition_penalty <= 0:
             raise UserError(f"decode.repetition_penalty = {self.repetition_penalty}; it must be more than 0")
-        name, _, exponent = self.length_penalty.partition(":")
+        if not all(map(math.isfinite, (self.temperature, self.repetition_penalty))):
+            raise UserError("decode.temperature and decode.repetition_penalty must be finite numbers")
+        name, mark, exponent = self.length_penalty.partition(":")
         one_of("decode", "length_penalty", name, ("none", "average", "gnmt"))
-        if exponent:
-            try:
-                float(exponent)
-            except ValueError:
-                raise UserError(f"decode.length_penalty = '{self.length_penalty}': {exponent} is no number") from None
+        if mark and (name != "gnmt" or not exponent.replace(".", "", 1).isdecimal()):
+            raise UserError(
+                f"decode.length_penalty = '{self.length_penalty}'; only gnmt takes a number, as in gnmt:0.6"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

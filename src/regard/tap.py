@@ -58,8 +58,9 @@ def record(model: nn.Module, *patterns: str, heads: Sequence[int] | None = None)
     """
     everything = taps(model)
     chosen = {name: tap for name, tap in everything.items() if any(fnmatchcase(name, p) for p in patterns)}
-    if not chosen:
-        raise UserError(f"no tap matches {', '.join(patterns)}; this model has {', '.join(everything)}")
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in everything):
+            raise UserError(f"no tap matches {pattern}; this model has {', '.join(everything)}")
     seen = Recording()
     before = {name: (tap.listener, tap.heads) for name, tap in chosen.items()}
     for name, tap in chosen.items():

@@ -39,18 +39,21 @@ class Table(nn.Module):
 
 
 class Sinusoid(Table):
-    """sin and cos of index / 10000^(2i/width), i from 0, interleaved (Vaswani et al., 2017, section 3.5)."""
+    """sin and cos of index / 10000^(2i/width), i from 0, interleaved (Vaswani et al., 2017, section 3.5).
+
+    `size` is the height of the waves: that of the word vectors they are added to, 1 in the paper.
+    """
 
     rate: Tensor
 
-    def __init__(self, width: int):
+    def __init__(self, width: int, size: float = 1.0):
         super().__init__()
-        self.width = width
+        self.width, self.size = width, size
         self.register_buffer("rate", rates(width, 10_000.0), persistent=False)
 
     def forward(self, index: Int[Tensor, "b t"]) -> Float[Tensor, "b t w"]:
         angle = index[..., None] * self.rate
-        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., : self.width]
+        return self.size * torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., : self.width]
 
 
 class Learned(Table):
@@ -148,7 +151,8 @@ def position(kind: str, place: str, *, width: int, heads: int, limit: int, std: 
         return Rotary(width // heads) if kind == "rotary" else Position()
 
     def table(columns: int) -> Table:
-        return Sinusoid(columns) if kind == "sinusoidal" else Learned(columns, limit, std)
+        size = 1.0 if place == "heads" else std  # queries and keys are of the size of one, words of theirs
+        return Sinusoid(columns, size) if kind == "sinusoidal" else Learned(columns, limit, std)
 
     if place == "input":
         return Added(table(width))

@@ -13,8 +13,11 @@ from regard.verify import verify
 TIRED, WIDE = (f"The chicken didn't cross the road because it was too {adjective}." for adjective in ("tired", "wide"))
 
 
-def show(folder: Path) -> None:
-    """Scores on sentences never seen, translations, the certificate, and a picture of what "it" looks at."""
+def show(folder: Path) -> bool:
+    """Scores on sentences never seen, translations, the certificate, and a picture of what "it" looks at.
+
+    Whether the certificate holds is given back.
+    """
     run = load(folder)
     note("\nscores on the test sentences")
     show_scores(evaluate([run], say=note))
@@ -22,9 +25,10 @@ def show(folder: Path) -> None:
     for source, target in zip((TIRED, WIDE), translations(run, [TIRED, WIDE], None), strict=True):
         print(f"  {source}\n    {target}")
     note("\nthe certificate: what must be equal, and by how much it differs")
-    verify(run, skip=("compiled = eager",), on_line=show_line)
+    certificate = verify(run, skip=("compiled = eager",), on_line=show_line)
     note(f"  ('regard verify {folder}' checks compilation too)")
     for source, name in ((TIRED, "it-tired.svg"), (WIDE, "it-wide.svg")):
         target = translations(run, [source], None)[0]
         draw_word(trace(run, source=source, target=target), "it", folder / name)
     note(f"\nwhat 'it' looks at: {folder / 'it-tired.svg'} and {folder / 'it-wide.svg'}")
+    return certificate.passed

@@ -55,14 +55,14 @@ def demo(
     out: Annotated[Path, Parameter(help="Folder of the run.")] = Path("runs/demo"),
     seed: Annotated[int, Parameter(help="Another seed gives another run.")] = 0,
     force: Force = False,
-) -> None:
+) -> int:
     """Train a small Transformer on the built-in `road` corpus, then score it, check it and draw what "it" looks at."""
     from regard.cli.demo import show
     from regard.recipe import read
     from regard.train import train as work
 
     work(read("transformer-tiny", [f"seed={seed}"]), out, force=force)
-    show(out)
+    return 0 if show(out) else 1
 
 
 def free_name(stem: str) -> Path:

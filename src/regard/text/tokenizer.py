@@ -74,7 +74,7 @@ class Tokenizer:
                 f"text.vocabulary = {settings.vocabulary} is too small for kind '{settings.kind}': "
                 f"special symbols and single characters alone are {len(tokenizer)}"
             )
-        if settings.kind in EXACT and settings.vocabulary > len(tokenizer):
+        if settings.vocabulary > len(tokenizer):
             raise UserError(
                 f"the text holds no more than {len(tokenizer)} different tokens of kind '{settings.kind}'; "
                 f"text.vocabulary = {settings.vocabulary} is more than the data allows"
@@ -197,4 +197,3 @@ KINDS = {
     ),
 }
 MOST = {"char": 1_000_000, "byte": 260, "word": 50_000}
-EXACT = ("byte", "bpe", "byte-bpe", "wordpiece", "unigram")  # a vocabulary of the size asked for, or none
