@@ -1,0 +1,66 @@
+"""Each family learns its toy task: with every shape, law and reference right a model may still learn nothing."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from regard.evaluate import evaluate
+from tests.learning.toys import backwards, copied, trained
+
+LLAMA = {
+    "position": "rotary",
+    "normalizer": "rms",
+    "feedforward": "swiglu",
+    "groups": 1,
+    "bias": False,
+    "tied": False,
+}
+CHANCE = math.log(8)  # nats of one letter out of eight
+
+
+@pytest.mark.slow
+def test_the_transformer_learns_to_reverse(tmp_path: Path) -> None:
+    """The built-in corpus: up to twelve letters, and the test has beginnings that training never shows."""
+    run = trained(
+        tmp_path,
+        "transformer",
+        {"train": "reverse"},
+        text={"kind": "word"},
+        system={"width": 64, "heads": 4, "depth": 2, "hidden": 128, "context": 32},
+        objective={"smoothing": 0.0},
+        train={"steps": 700, "batch_tokens": 300, "rate": 3e-3, "warmup": 50},
+    )
+    assert evaluate([run])["exact_match"] >= 0.9
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_transformer_learns_with_its_norm_before_and_after(tmp_path: Path, norm: str) -> None:
+    assert backwards(tmp_path, norm=norm) >= 0.9
+
+
+def test_without_positions_the_transformer_cannot_reverse(tmp_path: Path) -> None:
+    """What has no order cannot be turned round: the threshold above is not reached by chance."""
+    assert backwards(tmp_path, position="none") < 0.5
+
+
+def test_gpt_learns_to_copy_from_positions_it_learns(tmp_path: Path) -> None:
+    first, second = copied(tmp_path, range(5, 6))
+    assert second < 0.05
+    assert first == pytest.approx(CHANCE, abs=0.05)  # what is chance stays chance: nothing leaks from the future
+
+
+def test_llama_learns_to_copy_words_of_any_length(tmp_path: Path) -> None:
+    first, second = copied(tmp_path, range(3, 7), **LLAMA)
+    assert second < 0.1
+    assert first >= CHANCE
+
+
+def test_a_gpt_that_sees_only_itself_cannot_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask turned round: a token may look at itself and at nothing before it."""
+    from regard.attention.patterns import Pattern
+    from regard.systems import gpt
+
+    monkeypatch.setattr(gpt, "causal", Pattern(lambda q, k: k.index == q.index))
+    _, second = copied(tmp_path, range(5, 6))
+    assert second > 1
