@@ -63,6 +63,14 @@ def test_a_training_with_broken_tokens_does_not_go_on(copy: Path, file: str, har
     refused("resume", copy, because="the tokens in")
 
 
+def test_a_damaged_log_is_cut_where_it_broke(copy: Path) -> None:
+    log = copy / "log.jsonl"
+    whole = log.read_bytes()
+    log.write_bytes(whole + b'"half a line\n')
+    assert regard("resume", copy, "--quiet").code == 0
+    assert log.read_bytes() == whole
+
+
 def test_one_changed_bit_of_the_weights_is_found(copy: Path) -> None:
     flipped(copy / WEIGHTS)
     refused("generate", copy, because="is damaged: its content does not match its hash")

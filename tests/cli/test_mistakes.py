@@ -14,7 +14,7 @@ from tests.helpers import lines_file
 TEXT = "--set data.train=play.txt --quiet --out new"
 PAIRS = '--set data.train=\'["a.en","a.de"]\' --quiet --out new'
 
-# a command, and what its one line must say
+# a command, and what its one line must say; a star stands for anything
 SETTINGS = {
     "unknown preset": ("train transformer-tinny", "no preset 'transformer-tinny'; did you mean 'transformer-tiny'?"),
     "no recipe": ("train mine.toml", "no such file: mine.toml"),
@@ -40,17 +40,21 @@ DATA = {
     "empty": (f"train gpt {TEXT} --set data.train=empty.txt", "empty.txt is empty"),
     "folder": (f"train gpt {TEXT} --set data.train=model/tokens", "is a folder, not a file of text"),
     "one file": (f"train transformer-tiny {PAIRS} --set data.train=a.en", "give two files, a .tsv or a .jsonl"),
-    "two files": (f"train gpt {PAIRS}", "2 files for 1 column(s) (text): a.en, a.de"),
+    "two files": (f"train gpt {PAIRS}", "2 files for 1 column(s) (text): "),
     "other length": (
         f'train transformer-tiny {PAIRS} --set data.train=\'["a.en","b.de"]\'',
-        "parallel files differ in length: a.en has 300 lines, b.de has 12 lines",
+        "parallel files differ in length: *a.en has 300 lines, *b.de has 12 lines",
     ),
     "JSONL": (f"train transformer-tiny {PAIRS} --set data.train=broken.jsonl", "broken.jsonl line 2: not JSON"),
     "field": (f"train gpt {TEXT} --set data.train=broken.jsonl", "broken.jsonl line 1: no field 'text'"),
     "TSV": (f"train transformer-tiny {PAIRS} --set data.train=broken.tsv", "broken.tsv line 2: 1 column(s)"),
     "UTF-8": (f"train gpt {TEXT} --set data.train=latin.txt", "latin.txt line 2: not UTF-8"),
+    "all too long": (
+        f"train transformer-tiny {PAIRS} --set data.train=long.tsv",
+        "no example is left after dropping empty and overlong ones",
+    ),
     "too few": (f"train transformer-tiny {PAIRS} --set data.train=one.tsv", "1 record(s): too few to hold out"),
-    "evaluate": ("evaluate translator --data a.en b.de", "a.en has 300 lines, b.de has 12 lines"),
+    "evaluate": ("evaluate translator --data a.en b.de", "a.en has 300 lines, *b.de has 12 lines"),
     "evaluate one": ("evaluate translator --data b.en", "source and target are needed"),
     "evaluate three": ("evaluate translator --data b.en b.de b.en", "3 files for 2 column(s)"),
     "evaluate two": ("evaluate model --data b.en b.de", "2 files for 1 column(s)"),
@@ -66,6 +70,10 @@ RUNS = {
     ),
     "no run there": ("train gpt --set data.train=play.txt --out .", "exists and is no run; give another --out"),
     "a file there": ("train gpt --set data.train=play.txt --out play.txt --force", "exists and is no run"),
+    "refused by force": (
+        "train gpt --set data.train=play.txt --quiet --out model --force --set text.kind=bpe --set text.vocabulary=999",
+        "text.vocabulary = 999 is more than the data allows",
+    ),
     "a text, no run": ("translate translator 'the old cat'", "no such run: the old cat; is it meant for --text?"),
     "a prompt, no run": ("generate model ROMEO:", "no such run: ROMEO:; is it meant for --prompt?"),
     "files, no runs": ("evaluate translator b.en b.de", "no such run: b.en; is it meant for --data?"),
@@ -156,6 +164,7 @@ def broken(place: Place) -> None:
     lines_file(place.folder / "broken.jsonl", ['{"source": "a", "target": "b"}', '{"source": "a"'])
     lines_file(place.folder / "broken.tsv", ["a\tb", "c"])
     lines_file(place.folder / "one.tsv", ["a\tb"])
+    lines_file(place.folder / "long.tsv", ["a " * 600 + "\tb"] * 40)
     (place.folder / "latin.txt").write_bytes("naïve\n".encode() + "naïve\n".encode("latin-1"))
     (place.folder / "empty.txt").touch()
 

@@ -85,7 +85,14 @@ def test_line_ends_of_windows_are_no_part_of_the_words(tmp_path: Path) -> None:
 
 def test_a_bare_word_is_a_path(here: Place, tmp_path: Path) -> None:
     fine("train", "gpt", "--set", "data.train=play.txt", "--out", tmp_path / "run", "--quiet", *settings(*SHORT))
-    assert json.loads((tmp_path / "run/config.json").read_text())["data"]["train"] == "play.txt"
+    assert json.loads((tmp_path / "run/config.json").read_text())["data"]["train"] == str(here.play)
+
+
+def test_a_run_finds_its_data_from_any_folder(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine("train", "gpt", "--set", "data.train=play.txt", "--out", tmp_path / "run", "--quiet", *settings(*SHORT))
+    there = fine("evaluate", tmp_path / "run", "--json").json["loss"]
+    monkeypatch.chdir(tmp_path)
+    assert fine("evaluate", "run", "--json").json["loss"] == there
 
 
 def test_a_recipe_may_be_a_file_of_the_users_own(place: Place, tmp_path: Path) -> None:

@@ -37,11 +37,13 @@ class Data:
         return [Path(name) for name in dict.fromkeys(named) if name and name not in CORPORA]
 
     def located(self) -> "Data":
-        """The same with whole paths, so that a run finds its files from any folder."""
+        """The same with whole paths, so that a run finds its files from any folder; what is no file stays as it is."""
+
+        def whole(name: str) -> str:
+            return str(Path(name).absolute()) if name not in CORPORA and Path(name).is_file() else name
 
         def locate(where: Paths) -> Paths:
-            whole = tuple(name if name in CORPORA else str(Path(name).absolute()) for name in as_paths(where) if name)
-            return whole if isinstance(where, tuple) else "".join(whole)
+            return tuple(map(whole, where)) if isinstance(where, tuple) else whole(where)
 
         return replace(self, train=locate(self.train), valid=locate(self.valid), test=locate(self.test))
 

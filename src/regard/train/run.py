@@ -130,7 +130,10 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
     recipe, tokenizer = checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder)
     if recipe.train.threads:
         torch.set_num_threads(recipe.train.threads)
-    torch.use_deterministic_algorithms(recipe.train.deterministic)
+    if (
+        recipe.train.deterministic != torch.are_deterministic_algorithms_enabled()
+    ):  # asking costs nothing, setting a second
+        torch.use_deterministic_algorithms(recipe.train.deterministic)
     with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
         trainer = make_trainer(folder, recipe, tokenizer, watch)
         if (folder / STATE).exists():
@@ -202,11 +205,19 @@ def forget_after(log: Path, step: int) -> None:
     """Cut off what was logged after the checkpoint, or half logged when the run was killed: those steps come again."""
     kept = 0
     for line in log.read_bytes().splitlines(keepends=True):
-        if not line.endswith(b"\n") or json.loads(line)["step"] > step:
+        if not 0 <= logged_step(line) <= step:
             break
         kept += len(line)
     with writing(log):
         os.truncate(log, kept)
+
+
+def logged_step(line: bytes) -> int:
+    """The step of a line of the log; -1 of one that is damaged or not whole."""
+    try:
+        return int(json.loads(line)["step"]) if line.endswith(b"\n") else -1
+    except (ValueError, KeyError, TypeError):
+        return -1
 
 
 def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
