@@ -130,9 +130,7 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
     recipe, tokenizer = checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder)
     if recipe.train.threads:
         torch.set_num_threads(recipe.train.threads)
-    if (
-        recipe.train.deterministic != torch.are_deterministic_algorithms_enabled()
-    ):  # asking costs nothing, setting a second
+    if recipe.train.deterministic != torch.are_deterministic_algorithms_enabled():  # setting it takes a second
         torch.use_deterministic_algorithms(recipe.train.deterministic)
     with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
         trainer = make_trainer(folder, recipe, tokenizer, watch)

@@ -67,8 +67,10 @@ def plain(every: float = 5.0) -> Watcher:
 def bar() -> Iterator[Watcher]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.table import Column
 
-    columns = (BarColumn(bar_width=24), TaskProgressColumn(), TextColumn("{task.description}"))
+    done = TaskProgressColumn(table_column=Column(min_width=4, no_wrap=True))  # stays where a narrow terminal cuts
+    columns = (BarColumn(bar_width=24), done, TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("starting", total=1.0)
         valid = ""
