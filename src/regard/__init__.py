@@ -27,6 +27,10 @@ _HOMES = {
 __all__ = ["Recipe", "Run", "load", "read", "record", "resume", "train"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     """Names are imported when first used, so that `regard --help` does not wait for torch."""
     if name not in _HOMES:

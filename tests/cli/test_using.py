@@ -70,6 +70,12 @@ def test_words_never_seen_are_no_reason_to_stop(place: Place) -> None:
     assert len(fine("translate", place.translator, stdin="zebra 日本 <s> </s>\n").lines) == 1
 
 
+def test_words_never_seen_are_told(place: Place) -> None:
+    said = fine("translate", place.translator, "--text", "the zebra sees the xylophone").err
+    assert "2 of 5 tokens are unknown to this run: zebra xylophone" in said
+    assert "unknown to this run: 日" in fine("generate", place.model, "--prompt", "ROMEO日").err
+
+
 def test_a_translation_that_finds_no_end_is_told(place: Place) -> None:
     done = fine("translate", place.translator, "--max-tokens", "2", stdin=lines(*ENGLISH, ""))
     assert [len(line.split()) for line in done.lines] == [2, 2, 0]

@@ -34,8 +34,8 @@ def show_line(line: Any) -> None:
         print(f"{mark:6} {line.name:30} does not apply: {line.why}", flush=True)
         return
     figures = f"difference {line.difference:.1e}, tolerance {line.tolerance:.1e}, {line.precision}"
-    lengths = " ".join(map(str, line.lengths))
-    print(f"{mark:6} {line.name:30} {figures}, lengths {lengths}", flush=True)
+    lengths = f", lengths {' '.join(map(str, line.lengths))}" if line.lengths else ""
+    print(f"{mark:6} {line.name:30} {figures}{lengths}", flush=True)
     if line.why:
         print(f"       {'':30} {line.why}", flush=True)
 

@@ -10,11 +10,27 @@ from regard.cli.showing import described, lead, token_values
 Record = dict[str, Any]
 
 
+def encode(model: Any, texts: list[str]) -> list[list[int]]:
+    """The tokens of each text; what the vocabulary does not hold is said."""
+    found = [model.tokenizer.encode_with_offsets(text) for text in texts]
+    strange = [
+        text[begin:end]
+        for text, tokens in zip(texts, found, strict=True)
+        for i, (begin, end) in zip(tokens.ids, tokens.offsets, strict=True)
+        if i == model.tokenizer.unknown
+    ]
+    if strange:
+        total, shown = sum(len(tokens.ids) for tokens in found), list(dict.fromkeys(strange))
+        more = " ..." if len(shown) > 8 else ""
+        note(f"{len(strange):,} of {total:,} tokens are unknown to this run: {' '.join(shown[:8])}{more}")
+    return [tokens.ids for tokens in found]
+
+
 def continued(
     model: Any, settings: Any, prompts: list[str], *, seed: int, stop: Sequence[str], best: int, tokens: bool
 ) -> list[Record]:
     """The `best` continuations of each prompt."""
-    encoded = [model.tokenizer.encode(prompt) for prompt in prompts]
+    encoded = encode(model, prompts)
     with counting(len(prompts), "texts") as on_done:
         found = decode.generate(
             model.model, model.tokenizer, settings, prompts=encoded, seed=seed, stop=stop, on_done=on_done
@@ -28,7 +44,7 @@ def continued(
 
 def streamed(model: Any, settings: Any, prompt: str, *, seed: int, stop: Sequence[str]) -> None:
     """Print a continuation as it is made, whole characters only."""
-    encoded = model.tokenizer.encode(prompt)
+    (encoded,) = encode(model, [prompt])
     model.model.fits(len(encoded) + 1, "the prompt")
     stream = decode.Stream(model.tokenizer, stop)
 
@@ -53,7 +69,7 @@ def translated(
     model: Any, settings: Any, sources: list[str], *, seed: int, first: int, best: int, tokens: bool
 ) -> list[Record]:
     """The `best` translations of each source; `first` is the number of the first one among all."""
-    encoded = [model.tokenizer.encode(source.strip()) for source in sources]  # as the lines of a training file
+    encoded = encode(model, [source.strip() for source in sources])  # as the lines of a training file
     with counting(len(sources), "translated") as on_done:
         found = decode.generate(
             model.model, model.tokenizer, settings, sources=encoded, seed=seed, first=first, on_done=on_done
@@ -70,8 +86,8 @@ def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
     """The log-probability of each text, given its source where the model reads one."""
     tokenizer, given = model.tokenizer, None
     if model.model.reads_source:
-        texts, given = [text.strip() for text in texts], [tokenizer.encode(source.strip()) for source in sources]
-    encoded = [tokenizer.encode(text) for text in texts]
+        texts, given = [text.strip() for text in texts], encode(model, [source.strip() for source in sources])
+    encoded = encode(model, texts)
     found = decode.score(model.model, tokenizer, encoded, given)
     return [
         {"text": text, "log_probability": sum(values), "tokens": token_values(model, [*ids, tokenizer.end], values)}

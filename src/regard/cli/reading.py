@@ -51,7 +51,7 @@ def stdin_lines() -> Iterator[str]:
     """The lines of standard input without their ends."""
     from regard.data.sources import decoded
 
-    return (line.rstrip("\n") for _, line in decoded(sys.stdin.buffer, STDIN))
+    return (line.rstrip("\r\n") for _, line in decoded(sys.stdin.buffer, STDIN))
 
 
 def stdin_pairs() -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Commands that make runs."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -81,4 +82,5 @@ def tell(folder: Path, *, json: bool, quiet: bool) -> None:
     report = read_json(folder / REPORT)
     emit({"run": str(folder), **report.get("measured", {})}, json, lambda: print(folder))
     if not quiet:
-        note(f"next: regard evaluate {folder}   regard verify {folder}")
+        name = shlex.quote(str(folder))
+        note(f"next: regard evaluate {name}   regard verify {name}")

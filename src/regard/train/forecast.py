@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.data import Batch
+from regard.data import Batch, Batcher
 from regard.systems import parameters
 from regard.train.device import autocast
 from regard.train.loop import Trainer
@@ -35,7 +35,7 @@ class Forecast:
 def forecast(trainer: Trainer) -> Forecast:
     """Rehearse a piece of the first batch: no weight, gradient or random state is left changed."""
     state, settings = trainer.state, trainer.settings
-    batch = trainer.batches.batch(state.progress.epoch, 0)
+    batch = typical(trainer.batches, state.progress.epoch)
     piece = batch.split(settings.accumulate)[0]
     chance, saved = generators(trainer.device), SavedBytes()
     with FlopCounterMode(display=False) as counter, saved:
@@ -55,6 +55,12 @@ def forecast(trainer: Trainer) -> Forecast:
         seconds=seconds * pieces * max(0, steps - state.progress.step),
         steps=steps,
     )
+
+
+def typical(batches: Batcher, epoch: int) -> Batch:
+    """Of the first batches the one of middle size: any single one may be a leftover."""
+    first = [batches.batch(epoch, i) for i in range(min(9, batches.steps(epoch)))]
+    return sorted(first, key=lambda batch: batch.count)[len(first) // 2]
 
 
 def rehearse(trainer: Trainer, batch: Batch) -> None:

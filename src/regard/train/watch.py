@@ -79,6 +79,7 @@ def bar() -> Iterator[Watcher]:
             nonlocal valid
             if event["event"] == "valid":
                 valid = f"  valid {event['loss']:.3f}"
+                progress.update(task, description=f"step {event['step']:,}{valid}")
             elif event["event"] == "step":
                 text = f"{status(event)}{valid}  {time_left(event)}"
                 progress.update(task, completed=min(1.0, event["done"]), description=text)
