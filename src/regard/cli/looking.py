@@ -58,6 +58,7 @@ def explain(
     head: Annotated[int | None, Parameter(help="With --steps: the head, from 0.")] = None,
     word: Annotated[str | None, Parameter(help="With --steps: the word; by default the last one.")] = None,
     device: Device = "auto",
+    json: Json = False,
 ) -> None:
     """Show what a model looks at: the attention of every layer and head, and the alignment of a translation."""
     from regard.cli import explaining as work
@@ -66,6 +67,7 @@ def explain(
 
     if not steps and (layer, head, word) != (None, None, None):
         raise UserError("--layer, --head and --word choose what --steps walks through: give --steps too")
+    to = (*to, "json") if json and "json" not in to else to
     work.check_targets(to)
     model = load_runs([run], device)[0]
     texts = work.texts_for(model, text, source, target)

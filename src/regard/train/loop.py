@@ -51,11 +51,11 @@ class Trainer:
         settings, progress = self.settings, self.state.progress
         began, since = time.perf_counter() - progress.seconds, Since()
         with interruptions() as interrupted:
-            while (batch := self._next()) is not None:
+            while (batch := self.upcoming()) is not None:
                 nats, norm, rate = self.update(batch)
                 since.add(nats, batch.count)
                 progress.seconds = time.perf_counter() - began
-                last = self._next() is None
+                last = self.upcoming() is None
                 due = last or progress.step % settings.save_every == 0
                 if due or progress.step % settings.log_every == 0:
                     self._stop_if_lost(nats, norm, batch)
@@ -79,7 +79,7 @@ class Trainer:
 
     def check(self) -> None:
         """Stop where not even one step would be taken."""
-        if self.state.progress.step == 0 and self._next() is None:
+        if self.state.progress.step == 0 and self.upcoming() is None:
             most = self.settings.max_tokens
             raise UserError(f"train.max_tokens = {most} is less than one batch; lower train.batch_tokens")
 
@@ -105,7 +105,7 @@ class Trainer:
     def _loss(self, batch: Batch) -> Loss:
         return self.objective(self.model, batch)
 
-    def _next(self) -> Batch | None:
+    def upcoming(self) -> Batch | None:
         """The batch at this place of the data, or None when training ends here: after `steps`, or before `max_tokens`
         would be passed."""
         settings, progress = self.settings, self.state.progress

@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint import STATE, Run, read_tensors
+from regard.data import IGNORE, Batch
 from regard.shapes import Tensor
 from regard.train.run import TOKENS, make_trainer
 from regard.verify.check import DoesNotApply, Finding
@@ -28,13 +29,13 @@ def check(run: Run, inputs: Inputs) -> Finding:
     for part in (STATE, f"{TOKENS}/train"):
         if not (run.path / part).exists():
             raise DoesNotApply(f"the run has no {part}: it was imported, or that was removed")
-    found = Finding([])
     with tempfile.TemporaryDirectory() as name, repeatable():
         folder = Path(name)
-        begun = go_on(run, run.path, folder / "in one go", steps=2 * HALF)
+        begun, lengths = go_on(run, run.path, folder / "in one go", steps=2 * HALF)
         go_on(run, folder / "in one go" / str(begun + HALF), folder / "resumed", steps=HALF)
         end = str(begun + 2 * HALF)
         one, two = (final_state(folder / way / end) for way in ("in one go", "resumed"))
+    found = Finding(lengths)
     if one.keys() != two.keys():
         raise ValueError(f"only one of the two states has {', '.join(sorted(one.keys() ^ two.keys()))}")
     for key, tensor in one.items():
@@ -43,8 +44,11 @@ def check(run: Run, inputs: Inputs) -> Finding:
 
 
 @torch.enable_grad()
-def go_on(run: Run, start: Path, out: Path, *, steps: int) -> int:
-    """Train on from the state in `start`, keeping each half's end in a folder of `out`; the step it began at."""
+def go_on(run: Run, start: Path, out: Path, *, steps: int) -> tuple[int, list[int]]:
+    """Train on from the state in `start`, keeping each half's end in a folder of `out`.
+
+    The step it began at is given back, and the lengths of the texts in its first batch.
+    """
     settings = replace(
         run.recipe.train,
         steps=1,
@@ -65,8 +69,14 @@ def go_on(run: Run, start: Path, out: Path, *, steps: int) -> int:
     trainer.save, trainer.valid = save, None
     trainer.schedule = lambda step, done: RATE
     trainer.settings = replace(settings, steps=begun + steps)
+    first = trainer.upcoming()
     trainer.fit()
-    return begun
+    return begun, lengths_of(first) if first is not None else []
+
+
+def lengths_of(batch: Batch) -> list[int]:
+    """Of its rows, each length once."""
+    return sorted(set((batch.targets != IGNORE).sum(1).tolist()))
 
 
 def final_state(folder: Path) -> dict[str, Tensor]:
