@@ -69,6 +69,7 @@ def cases() -> list[Any]:
 
 
 every_system = pytest.mark.parametrize("case", cases())
+every_language_model = pytest.mark.parametrize("case", [c for c in cases() if not c.values[0].build().reads_source])
 
 
 def texts(rows: int = 3, length: int = 13, seed: int = 1) -> torch.Tensor:

@@ -8,7 +8,7 @@ from regard.attention.kernels import fastest, formula
 from regard.data import IGNORE, Batch
 from regard.objectives import NextToken
 from regard.tap import record
-from tests.laws.cases import Case, every_system, memory_for, packed_place, ragged, texts
+from tests.laws.cases import Case, every_language_model, every_system, memory_for, packed_place, ragged, texts
 
 NEAR = {"rtol": 1e-4, "atol": 2e-5}
 
@@ -111,11 +111,10 @@ def test_a_batch_equals_each_row_alone(case: Case) -> None:
         same(together[i, : row.tokens.shape[1]], alone[0])
 
 
-@every_system
+@every_language_model
 def test_packed_equals_unpacked(case: Case) -> None:
+    """A translator is not packed: its batches hold one sentence a row."""
     model, tokens = case.build(), texts(2, 13)
-    if model.reads_source:
-        return  # a translator is not packed: its batches hold one sentence a row
     pieces = [[5, 8], [2, 4, 7]]
     packed = model.decode(tokens, at=packed_place(pieces))
     for row, lengths in enumerate(pieces):
