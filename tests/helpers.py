@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from torch import Tensor
 from regard.errors import UserError
 from regard.place import Place
 from regard.recipe import Recipe
+from regard.systems import SYSTEMS
 
+SMALL = {"width": 16, "heads": 2, "depth": 1, "context": 23, "dropout": 0.0}
 NEAR = {"rtol": 1e-4, "atol": 1e-5}
 steady = settings(derandomize=True, deadline=None, max_examples=60, database=None)  # the same examples in every run
 
@@ -68,13 +71,15 @@ def slow_attend(
 
 
 def recipe(kind: str, **sections: dict[str, Any]) -> Recipe:
-    """A very small language model ("gpt") or translator ("transformer"), with settings put over."""
+    """A very small system of this kind, with settings put over."""
+    known = {field.name for field in fields(SYSTEMS[kind])}
+    reads_source = SYSTEMS[kind]().build(5).reads_source
     tree: dict[str, Any] = {
         "seed": 3,
         "data": {},
         "text": {"kind": "char"},
-        "system": {"kind": kind, "width": 16, "heads": 2, "depth": 1, "context": 23, "dropout": 0.0},
-        "objective": {"kind": {"gpt": "next-token", "transformer": "translation"}[kind]},
+        "system": {"kind": kind, **{name: size for name, size in SMALL.items() if name in known}},
+        "objective": {"kind": "translation" if reads_source else "next-token"},
         "train": {"steps": 6, "batch_tokens": 92, "warmup": 2, "device": "cpu", "rate": 0.01, "log_every": 1},
     }
     for name, values in sections.items():

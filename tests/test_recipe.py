@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.recipe import Decode, Recipe, Train, read
+from regard.decode.settings import Decode
+from regard.recipe import Recipe, Train, read
 from tests.helpers import recipe, refused
 
 TREE = {"system": {"kind": "gpt"}, "objective": {"kind": "next-token"}}
@@ -23,7 +24,7 @@ def test_a_recipe_there_and_back_is_the_same(kind: str) -> None:
         ({**TREE, "trian": {}}, "demo.toml: no section 'trian'; did you mean 'train'?"),
         ({"system": {"kind": "gpt"}}, "demo.toml: section [objective] is missing"),
         ({**TREE, "system": {"kind": "gtp"}}, "demo.toml [system]: no kind 'gtp'; did you mean 'gpt'?"),
-        ({**TREE, "system": {"width": 5}}, "demo.toml [system]: setting 'kind' is missing; known: transformer, gpt"),
+        ({**TREE, "system": {"width": 5}}, "demo.toml [system]: setting 'kind' is missing; known: rnn-lm, seq2seq"),
         (
             {**TREE, "system": {"kind": "gpt", "widht": 5}},
             "demo.toml [system]: no setting 'widht'; did you mean 'width'?",

@@ -12,11 +12,11 @@ TOKENS = torch.randint(0, 13, (3, 7))
 
 
 def test_a_name_with_stars_chooses_the_taps() -> None:
-    with record(MODEL, "decoder.blocks.*.attention.weights", "*.vectors") as seen:
+    with record(MODEL, "decoder.blocks.*.attention.look.weights", "*.vectors") as seen:
         MODEL.decode(TOKENS)
     assert set(seen) == {
-        "decoder.blocks.0.attention.weights",
-        "decoder.blocks.1.attention.weights",
+        "decoder.blocks.0.attention.look.weights",
+        "decoder.blocks.1.attention.look.weights",
         "decoder.embedding.vectors",
     }
 
@@ -70,7 +70,7 @@ def test_weights_of_chosen_heads_are_those_of_all_heads(settings) -> None:
     model = Gpt(width=24, heads=4, depth=2, context=11, **settings).build(13).eval()
     with record(model, "*.weights", "*.scores") as whole:
         model.decode(TOKENS)
-    with record(model, "decoder.blocks.1.attention.weights", "*.scores", heads=[3, 1]) as some:
+    with record(model, "decoder.blocks.1.attention.look.weights", "*.scores", heads=[3, 1]) as some:
         model.decode(TOKENS)
     assert len(some) == 3
     for name, tensor in some.items():

@@ -1,6 +1,6 @@
 """The ways in which a command may end badly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,12 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise WorldError(f"cannot write {path}: {error.strerror}") from error
+
+
+def one_of(setting: str, value: str, options: Iterable[str]) -> None:
+    """Stop when a setting has none of the values there are."""
+    if value not in (known := list(options)):
+        raise UserError(f"{setting} = '{value}' is not known{suggest(value, known)}")
 
 
 def suggest(word: str, known: list[str]) -> str:

@@ -9,17 +9,13 @@ from typing import Any
 
 from regard.config import build, override, read_toml
 from regard.data import Data
-from regard.errors import UserError, suggest
+from regard.decode.settings import Decode
+from regard.errors import UserError, one_of, suggest
 from regard.objectives import OBJECTIVES
 from regard.systems import SYSTEMS
 from regard.text import Text
 
 PRESETS = Path(__file__).parent / "presets"
-
-
-def one_of(section: str, name: str, value: str, options: tuple[str, ...]) -> None:
-    if value not in options:
-        raise UserError(f"{section}.{name} = '{value}' is not known{suggest(value, list(options))}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,49 +78,11 @@ class Train:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 0 and less than 1")
         if not 0 < self.rate < math.inf:
             raise UserError(f"train.rate = {self.rate}; it must be more than 0")
-        one_of("train", "schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))
-        one_of("train", "average", self.average, ("none", "ema", "last"))
-        one_of("train", "precision", self.precision, ("auto", "float32", "bfloat16"))
+        one_of("train.schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))
+        one_of("train.average", self.average, ("none", "ema", "last"))
+        one_of("train.precision", self.precision, ("auto", "float32", "bfloat16"))
         if isinstance(self.compile, str):
-            one_of("train", "compile", self.compile, ("auto",))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decode:
-    """How text is made. `length_penalty`: "none", "average", or "gnmt" with its exponent, as in "gnmt:0.6"."""
-
-    max_tokens: int = 200
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    repetition_penalty: float = 1.0
-    beam: int = 1
-    length_penalty: str = "average"
-
-    def __post_init__(self) -> None:
-        if self.max_tokens < 1 or self.beam < 1:
-            raise UserError("decode.max_tokens and decode.beam must be at least 1")
-        if self.temperature < 0:
-            raise UserError(f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more")
-        if not 0 < self.top_p <= 1 or not 0 <= self.min_p < 1 or self.top_k < 0:
-            raise UserError("decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more")
-        if self.temperature == 0 and (self.top_k, self.top_p, self.min_p) != (0, 1.0, 0.0):
-            raise UserError("decode.top_k, top_p and min_p choose what is drawn from: set decode.temperature above 0")
-        if self.beam > 1 and self.repetition_penalty != 1:
-            raise UserError("a beam takes no repetition penalty: leave decode.beam at 1 or the penalty at 1")
-        if self.beam > 1 and self.temperature > 0:
-            raise UserError("a beam does not sample: leave decode.beam at 1 or decode.temperature at 0")
-        if self.repetition_penalty <= 0:
-            raise UserError(f"decode.repetition_penalty = {self.repetition_penalty}; it must be more than 0")
-        if not all(map(math.isfinite, (self.temperature, self.repetition_penalty))):
-            raise UserError("decode.temperature and decode.repetition_penalty must be finite numbers")
-        name, mark, exponent = self.length_penalty.partition(":")
-        one_of("decode", "length_penalty", name, ("none", "average", "gnmt"))
-        if mark and (name != "gnmt" or not exponent.replace(".", "", 1).isdecimal()):
-            raise UserError(
-                f"decode.length_penalty = '{self.length_penalty}'; only gnmt takes a number, as in gnmt:0.6"
-            )
+            one_of("train.compile", self.compile, ("auto",))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Looking inside: modules offer what is worth seeing, and it is computed only while somebody listens.
 
-    with record(model, "decoder.blocks.*.attention.weights") as seen:
+    with record(model, "decoder.blocks.*.attention.look.weights") as seen:
         model.decode(tokens)
-    seen["decoder.blocks.0.attention.weights"]
+    seen["decoder.blocks.0.attention.look.weights"]
 
 A tap never changes what the model computes: it is handed a function and calls it beside the fast path.
 """

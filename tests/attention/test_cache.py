@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from regard.attention.cache import Cache
+from regard.attention.cache import KeyValues
 from regard.place import Place
 from tests.helpers import line
 
 
-def filled(lengths: list[int], longest: int) -> tuple[Cache, torch.Tensor]:
+def filled(lengths: list[int], longest: int) -> tuple[KeyValues, torch.Tensor]:
     """A cache of one block after prompts of these lengths, and the keys that were written."""
-    cache = Cache(1, len(lengths), 11)
+    cache = KeyValues(1, len(lengths), 11)
     tokens, key = torch.zeros(len(lengths), longest, dtype=torch.long), torch.randn(len(lengths), 2, longest, 3)
     present = torch.arange(longest) < torch.tensor(lengths)[:, None]
     at = cache.places(tokens, present)
@@ -20,7 +20,7 @@ def filled(lengths: list[int], longest: int) -> tuple[Cache, torch.Tensor]:
 
 
 def test_more_tokens_than_it_was_made_for_are_refused() -> None:
-    cache = Cache(1, 2, 5)
+    cache = KeyValues(1, 2, 5)
     cache.advance(line(2, 3))
     with pytest.raises(ValueError, match="6 tokens in a cache made for 5"):
         cache.places(torch.zeros(2, 3, dtype=torch.long))
@@ -46,18 +46,18 @@ def test_new_keys_overwrite_padding_and_stand_at_their_index() -> None:
 
 def test_the_first_keys_come_back_as_they_are() -> None:
     """Then queries and keys stand at the very same place, and the fast causal kernel is taken."""
-    cache, key, at = Cache(1, 2, 7), torch.randn(2, 3, 5, 11), line(2, 5)
+    cache, key, at = KeyValues(1, 2, 7), torch.randn(2, 3, 5, 11), line(2, 5)
     _, _, where = cache.layers[0].extend(key, key, at)
     assert where is at
 
 
 def test_rows_follow_their_order_and_are_cut() -> None:
     cache, key = filled([5, 2, 4], 5)
-    cache.layers[0].memory = (key, key + 1)
+    cache.layers[0].once(lambda: (key, key + 1))
     cache.reorder(torch.tensor([2, 2, 0]))
     assert cache.length.tolist() == [4, 4, 5]
-    assert torch.equal(cache.layers[0].own.read(5)[0], key[[2, 2, 0]])
-    assert torch.equal(cache.layers[0].memory[1], key[[2, 2, 0]] + 1)
+    assert torch.equal(cache.layers[0].read(5)[0], key[[2, 2, 0]])
+    assert torch.equal(cache.layers[0].once(lambda: ())[1], key[[2, 2, 0]] + 1)
     cache.trim(4)
     assert cache.length.tolist() == [4, 4, 4]
     assert cache.used == 4

@@ -7,13 +7,14 @@ import torch
 
 from regard.attention.compress import Compression, Pool
 from regard.attention.heads import MultiHead
+from regard.attention.look import Look
 from regard.attention.patterns import causal
 from tests.helpers import line, same
 
 
 def pooled(compress: Compression | None) -> MultiHead:
     torch.manual_seed(2)
-    return MultiHead(22, 2, pattern=causal, compress=compress)
+    return MultiHead(22, 2, Look("decoder", pattern=causal, compress=compress))
 
 
 def test_pooling_one_by_one_is_plain_attention() -> None:

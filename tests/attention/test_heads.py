@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from regard.attention.heads import MultiHead, head_width
+from regard.attention.look import Look
 from regard.attention.patterns import causal, window
 from regard.attention.positions import Rotary
 from regard.systems.system import parameters
@@ -30,17 +31,18 @@ def test_512_is_8_times_64() -> None:
 
 def test_8_heads_of_64_have_as_many_parameters_as_one_of_512() -> None:
     """C8: projections to queries, keys, values and the output, each 512 x 512 with a bias."""
-    assert parameters(MultiHead(512, 8)) == parameters(MultiHead(512, 1)) == 4 * (512 * 512 + 512)
+    eight, one = (parameters(MultiHead(512, heads, Look("encoder"))) for heads in (8, 1))
+    assert eight == one == 4 * (512 * 512 + 512)
 
 
 def test_key_value_heads_are_shared_evenly_or_refused() -> None:
     with refused("6 heads cannot share 4 key-value heads evenly"):
-        MultiHead(42, 6, groups=4)
+        MultiHead(42, 6, Look("encoder"), groups=4)
 
 
 @pytest.mark.parametrize("groups", [6, 2])
 def test_heads_equal_a_slow_loop_over_slices_of_the_projections(groups: int) -> None:
-    attention = MultiHead(42, 6, groups=groups, pattern=causal).requires_grad_(False)
+    attention = MultiHead(42, 6, Look("decoder", pattern=causal), groups=groups).requires_grad_(False)
     x, at = torch.randn(2, 5, 42), line(2, 5)
 
     def slices(projection: torch.nn.Linear, count: int) -> torch.Tensor:
@@ -56,36 +58,36 @@ def test_heads_equal_a_slow_loop_over_slices_of_the_projections(groups: int) -> 
 
 
 def test_looking_across_at_itself_is_self_attention() -> None:
-    attention, x, at = MultiHead(42, 3), torch.randn(2, 5, 42), line(2, 5)
+    attention, x, at = MultiHead(42, 3, Look("encoder")), torch.randn(2, 5, 42), line(2, 5)
     same(attention.across(x, at, *attention.key_value(x), at), attention(x, at))
 
 
 def test_across_queries_come_from_the_text_and_keys_from_the_memory() -> None:
-    attention, x, memory = MultiHead(42, 3), torch.randn(2, 5, 42), torch.randn(2, 7, 42)
+    attention, x, memory = MultiHead(42, 3, Look("encoder")), torch.randn(2, 5, 42), torch.randn(2, 7, 42)
     with record(attention, "*") as seen:
         got = attention.across(x, line(2, 5), *attention.key_value(memory), line(2, 7))
     assert got.shape == (2, 5, 42)
-    assert seen["weights"].shape == (2, 3, 5, 7)
-    same(seen["query"], attention.to_query(x).unflatten(-1, (3, 14)).transpose(1, 2))
-    same(seen["key"], attention.to_key(memory).unflatten(-1, (3, 14)).transpose(1, 2))
-    same(seen["value"], attention.to_value(memory).unflatten(-1, (3, 14)).transpose(1, 2))
+    assert seen["look.weights"].shape == (2, 3, 5, 7)
+    same(seen["look.query"], attention.to_query(x).unflatten(-1, (3, 14)).transpose(1, 2))
+    same(seen["look.key"], attention.to_key(memory).unflatten(-1, (3, 14)).transpose(1, 2))
+    same(seen["look.value"], attention.to_value(memory).unflatten(-1, (3, 14)).transpose(1, 2))
 
 
 def test_taps_show_what_the_kernel_was_given() -> None:
     """With rotary positions the recorded queries and keys are the turned ones."""
-    attention = MultiHead(42, 3, pattern=causal, position=Rotary(14))
+    attention = MultiHead(42, 3, Look("decoder", pattern=causal, position=Rotary(14)))
     with record(attention, "*") as seen:
         attention(torch.randn(2, 5, 42), line(2, 5))
-    scores = seen["query"] @ seen["key"].transpose(-2, -1) / 14**0.5
+    scores = seen["look.query"] @ seen["look.key"].transpose(-2, -1) / 14**0.5
     hidden = torch.ones(5, 5).triu(1).bool()
-    same(seen["scores"], scores.masked_fill(hidden, -torch.inf))
-    same(seen["weights"], scores.masked_fill(hidden, -torch.inf).softmax(-1))
+    same(seen["look.scores"], scores.masked_fill(hidden, -torch.inf))
+    same(seen["look.weights"], scores.masked_fill(hidden, -torch.inf).softmax(-1))
 
 
 def test_without_bias_there_is_none() -> None:
-    assert all(name.endswith("weight") for name, _ in MultiHead(42, 3, bias=False).named_parameters())
+    assert all(name.endswith("weight") for name, _ in MultiHead(42, 3, Look("encoder"), bias=False).named_parameters())
 
 
 def test_reach_is_the_largest_distance_named_inside() -> None:
-    assert MultiHead(42, 3, pattern=window(5)).reach == 5
-    assert MultiHead(42, 3).reach == 0
+    assert Look("encoder", pattern=window(5)).reach == 5
+    assert Look("encoder").reach == 0

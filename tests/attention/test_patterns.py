@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from regard.attention.heads import MultiHead
+from regard.attention.look import Look
 from regard.attention.patterns import Pattern, Sight, causal, everyone, window
 from regard.place import Place
 from tests.helpers import line, place, same
@@ -83,11 +84,11 @@ def test_a_combination_reaches_as_far_as_its_farthest_part() -> None:
 
 
 def test_an_unbounded_window_is_full_attention() -> None:
-    full = MultiHead(22, 2)
-    wide = MultiHead(22, 2, pattern=window(1000))
+    full = MultiHead(22, 2, Look("encoder"))
+    wide = MultiHead(22, 2, Look("encoder", pattern=window(1000)))
     wide.load_state_dict(full.state_dict())
     x, at = torch.randn(3, 7, 22), line(3, 7)
     same(wide(x, at), full(x, at))
-    narrow = MultiHead(22, 2, pattern=window(1))
+    narrow = MultiHead(22, 2, Look("encoder", pattern=window(1)))
     narrow.load_state_dict(full.state_dict())
     assert not torch.allclose(narrow(x, at), full(x, at))

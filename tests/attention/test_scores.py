@@ -24,11 +24,9 @@ def bilinear(score: Bilinear, q: torch.Tensor, k: torch.Tensor, head: int) -> fl
 
 
 def additive(score: Additive, q: torch.Tensor, k: torch.Tensor, head: int) -> float:
-    """v . tanh(q W + k U) with row vectors, as the lectures write them."""
+    """v . tanh(q W + k) with row vectors, as the lectures write them; k is made by U already."""
     mixed = [
-        math.tanh(
-            sum(float(q[i] * score.from_query[head, i, c] + k[i] * score.from_key[head, i, c]) for i in range(WIDTH))
-        )
+        math.tanh(sum(float(q[i] * score.from_query[head, i, c]) for i in range(WIDTH)) + float(k[c]))
         for c in range(WIDTH)
     ]
     return sum(float(v) * m for v, m in zip(score.judge[head], mixed, strict=True))

@@ -4,21 +4,23 @@ import pytest
 import torch
 
 from regard.attention.heads import MultiHead
+from regard.attention.look import Look
 from regard.attention.patterns import causal
 from regard.attention.positions import Position
-from regard.blocks.block import Block, Memory, Stack
+from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding
 from regard.blocks.feedforward import FEEDFORWARDS
+from regard.blocks.memory import Memory
 from regard.blocks.residual import PostNorm, PreNorm
 from tests.helpers import line, place, same
 
 
 def made(residual: type, *, cross: bool) -> Block:
     return Block(
-        MultiHead(22, 2, pattern=causal),
+        MultiHead(22, 2, Look("decoder", pattern=causal)),
         FEEDFORWARDS["relu"](22, 37),
         lambda: residual(torch.nn.LayerNorm(22)),
-        cross=MultiHead(22, 2) if cross else None,
+        cross=MultiHead(22, 2, Look("cross")) if cross else None,
     ).eval()
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from regard.data import Data, Pairs, Windows
-from regard.data.prepare import Prepared, batcher, prepare, report_lines, stores
+from regard.data.prepare import Prepared, prepare, report_lines, stores
+from regard.objectives import NextToken, Translation
 from regard.text import Text
 from tests.helpers import lines_file
 
-PAIR = ("source", "target")
+PAIR = Translation()
 
 
 @pytest.fixture
@@ -50,8 +51,7 @@ def test_the_tokenizer_is_trained_on_the_training_split_alone(prepared: Prepared
 
 
 def test_token_files_become_batches_again(prepared: Prepared, tmp_path: Path) -> None:
-    made = batcher(stores(tmp_path / "tokens" / "train", PAIR), prepared.tokenizer, batch_tokens=100, context=5)
-    assert isinstance(made, Pairs)
+    made = Pairs(stores(tmp_path / "tokens" / "train", PAIR.columns), prepared.tokenizer, batch_tokens=100)
     (batch,) = made.in_order()
     texts = {prepared.tokenizer.decode(row.tolist()) for row in batch.source}
     assert texts == {"ab", "b", "aa"}
@@ -60,9 +60,8 @@ def test_token_files_become_batches_again(prepared: Prepared, tmp_path: Path) ->
 def test_one_column_becomes_packed_windows(tmp_path: Path) -> None:
     text = lines_file(tmp_path / "a.txt", ["abc"] * 40)
     data = Data(train=text, document="line")
-    done = prepare(data, Text(kind="char"), ("text",), context=7, folder=tmp_path / "t", say=lambda line: None)
-    made = batcher(stores(tmp_path / "t" / "train", ("text",)), done.tokenizer, batch_tokens=70, context=7)
-    assert isinstance(made, Windows)
+    done = prepare(data, Text(kind="char"), NextToken(), context=7, folder=tmp_path / "t", say=lambda line: None)
+    made = Windows(stores(tmp_path / "t" / "train", ("text",)), done.tokenizer, batch_tokens=70, context=7)
     assert len(made.store) == 36
     assert done.report["decided"] == [
         f"held out for valid: records 38 to 40 of {text}",

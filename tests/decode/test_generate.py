@@ -9,8 +9,8 @@ from regard.decode import Ensemble, generate, score, together
 from regard.decode.beam import beam_search
 from regard.decode.hypothesis import length_penalty
 from regard.decode.session import Session, window_start
+from regard.decode.settings import Decode
 from regard.errors import UserError
-from regard.recipe import Decode
 from tests.decode.conftest import small
 
 PROMPTS = ["the ch", "r", "cross the road didn't", "", "en the"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from regard.cli.app import app
-from regard.recipe import Decode, presets
+from regard.decode.settings import Decode
+from regard.recipe import presets
 from regard.verify import LINES
 from tests.docs.pages import PAGES, ROOT, anchors, blocks, cells, every_page, prose
 

@@ -8,8 +8,9 @@ import pytest
 
 from regard.config import describe
 from regard.data import Data
+from regard.decode.settings import Decode
 from regard.objectives import OBJECTIVES
-from regard.recipe import Decode, Recipe, Train
+from regard.recipe import Recipe, Train
 from regard.systems import SYSTEMS
 from regard.text import Text
 from tests.docs.pages import ROOT, cells

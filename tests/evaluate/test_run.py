@@ -7,8 +7,8 @@ import torch
 
 from regard.checkpoint import Run, load
 from regard.decode import score
+from regard.decode.settings import Decode
 from regard.evaluate import evaluate, translations
-from regard.recipe import Decode
 from regard.train import train
 from tests.helpers import lines_file, refused
 from tests.train.runs import language_model, translator

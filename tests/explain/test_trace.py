@@ -45,8 +45,8 @@ def test_maps_are_named_by_kind_and_layer(speaker, translator) -> None:
     seen = trace(translator, source=SOURCE, target=TARGET)
     assert seen.kinds == ["encoder", "decoder", "cross"]
     assert [(each.name, each.layer) for each in seen.of("cross")] == [
-        ("decoder.blocks.0.cross.weights", 0),
-        ("decoder.blocks.1.cross.weights", 1),
+        ("decoder.blocks.0.cross.look.weights", 0),
+        ("decoder.blocks.1.cross.look.weights", 1),
     ]
     alone = trace(speaker, text=SOURCE)
     assert alone.kinds == ["decoder"]

@@ -24,7 +24,9 @@ class Case:
     def build(self, **more: Any) -> System:
         """A model whose weights are large enough that a mistake shows."""
         torch.manual_seed(5)
-        model = SYSTEMS[self.kind](**{**SMALL, **self.settings, **more}).build(VOCABULARY)
+        system = SYSTEMS[self.kind]
+        small = {name: size for name, size in SMALL.items() if name in {field.name for field in fields(system)}}
+        model = system(**{**small, **self.settings, **more}).build(VOCABULARY)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 0.1 * torch.randn_like(parameter)
@@ -49,6 +51,15 @@ CHOICES: list[dict[str, Any]] = [
     {"score": "bilinear"},
     {"score": "additive"},
     {"tied": None},
+    {"cell": "rnn"},
+    {"cell": "gru"},
+    {"enters": "every"},
+    {"enters": "every", "cell": "gru"},
+    {"reversed": True},
+    {"query": "current"},
+    {"query": "current", "score": "bilinear", "feeding": True},
+    {"feeding": True, "cell": "gru"},
+    {"locked": True},
 ]
 
 

@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 
+import pytest
 import torch
 
+from regard.attention import Look
 from regard.attention.kernels import fastest, formula
 from regard.data import IGNORE, Batch
 from regard.objectives import NextToken
@@ -113,9 +115,13 @@ def test_a_batch_equals_each_row_alone(case: Case) -> None:
 
 @every_language_model
 def test_packed_equals_unpacked(case: Case) -> None:
-    """A translator is not packed: its batches hold one sentence a row."""
+    """A translator is not packed: its batches hold one sentence a row. What cannot be packed refuses to be."""
     model, tokens = case.build(), texts(2, 13)
     pieces = [[5, 8], [2, 4, 7]]
+    if not model.packs:
+        with pytest.raises(ValueError, match="one document a row"):
+            model.decode(tokens, at=packed_place(pieces))
+        return
     packed = model.decode(tokens, at=packed_place(pieces))
     for row, lengths in enumerate(pieces):
         begin = 0
@@ -133,7 +139,7 @@ def test_the_fast_kernel_equals_the_formula_in_value_and_gradient(case: Case) ->
             model = case.build()
             model.train(training)
             for part in model.modules():
-                if hasattr(part, "kernel"):
+                if isinstance(part, Look):
                     part.kernel = kernel
             loss = NextToken(smoothing=0.1)(model, batch_for(model))
             loss.total.backward()
@@ -149,16 +155,17 @@ def test_recorded_weights_are_those_of_the_running_model(case: Case) -> None:
     """Rows sum to 1, they reproduce the kernel's output, and listening changes nothing."""
     model, tokens = case.build(), texts()
     unheard = model.decode(tokens, memory_for(model, lengths=[11, 5, 8]))
-    with record(model, "*.weights", "*.value", "*.context") as seen:
+    with record(model, "*") as seen:
         heard = model.decode(tokens, memory_for(model, lengths=[11, 5, 8]))
     assert torch.equal(unheard, heard)
     names = [name for name in seen if name.endswith(".weights")]
-    assert names
+    assert len(names) == sum(isinstance(part, Look) for part in model.modules())
     for name in names:
-        weights, value = seen[name], seen[name.replace("weights", "value")]
-        same(weights.sum(-1), torch.ones(weights.shape[:-1]))
-        shared = value.repeat_interleave(weights.shape[1] // value.shape[1], dim=1)
-        same(weights @ shared, seen[name.replace("weights", "context")])
+        beside = [seen.all(name.replace("weights", other)) for other in ("value", "context")]
+        for weights, value, context in zip(seen.all(name), *beside, strict=True):
+            same(weights.sum(-1), torch.ones(weights.shape[:-1]))
+            shared = value.repeat_interleave(weights.shape[1] // value.shape[1], dim=1)
+            same(weights @ shared, context)
 
 
 @every_system

@@ -5,9 +5,11 @@ import torch
 from torch import nn
 
 from regard.attention.heads import MultiHead
+from regard.attention.look import Look
 from regard.attention.patterns import Pattern, causal, everyone
-from regard.blocks.block import Block, Memory
+from regard.blocks.block import Block
 from regard.blocks.feedforward import FEEDFORWARDS
+from regard.blocks.memory import Memory
 from regard.blocks.residual import RESIDUALS
 from regard.place import Place
 from tests.references.copy import exact, lively, put_attention, put_like
@@ -31,10 +33,10 @@ def triangle(length: int) -> torch.Tensor:
 
 def block(pattern: Pattern, norm: str, feedforward: str = "relu", *, cross: bool) -> Block:
     return Block(
-        MultiHead(WIDTH, HEADS, pattern=pattern),
+        MultiHead(WIDTH, HEADS, Look("decoder", pattern=pattern)),
         FEEDFORWARDS[feedforward](WIDTH, HIDDEN),
         lambda: RESIDUALS[norm](nn.LayerNorm(WIDTH)),
-        cross=MultiHead(WIDTH, HEADS) if cross else None,
+        cross=MultiHead(WIDTH, HEADS, Look("cross")) if cross else None,
     ).double()
 
 
@@ -64,7 +66,7 @@ def compare(mine: torch.Tensor, theirs: torch.Tensor, inputs: list[torch.Tensor]
 @pytest.mark.parametrize("pattern", [everyone, causal], ids=["everyone", "causal"])
 def test_self_attention_equals_torch(padded: bool, pattern: Pattern) -> None:
     theirs = lively(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True))
-    mine = MultiHead(WIDTH, HEADS, pattern=pattern).double()
+    mine = MultiHead(WIDTH, HEADS, Look("decoder", pattern=pattern)).double()
     put_attention(mine, theirs)
     x = vectors(11)
     expected, _ = theirs(
@@ -83,12 +85,12 @@ def test_self_attention_equals_torch(padded: bool, pattern: Pattern) -> None:
 
 def test_cross_attention_and_its_weights_equal_torch() -> None:
     theirs = lively(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True))
-    mine = MultiHead(WIDTH, HEADS).double()
+    mine = MultiHead(WIDTH, HEADS, Look("encoder")).double()
     put_attention(mine, theirs)
     x, memory = vectors(5), vectors(11)
     expected, weights = theirs(x, memory, memory, key_padding_mask=~PRESENT, average_attn_weights=False)
     seen = []
-    mine.weights.listener = seen.append
+    mine.look.weights.listener = seen.append
     got = mine.across(x, at(5), *mine.key_value(memory), at(11, PRESENT))
     compare(got, expected, [x, memory], [(mine.output.weight, theirs.out_proj.weight)])
     exact(seen[0], weights)

@@ -1,5 +1,8 @@
 """Where and in which precision to compute: what is not there is refused."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import torch
 
@@ -48,7 +51,11 @@ def test_a_cpu_that_dies_of_bfloat16_is_refused_with_the_cure(monkeypatch: pytes
 
 
 def test_compiling_is_for_cuda_unless_told() -> None:
-    assert not chooses_compile(Train(), torch.device("cpu"))
-    assert chooses_compile(Train(), torch.device("cuda"))
-    assert chooses_compile(Train(compile=True), torch.device("cpu"))
-    assert not chooses_compile(Train(compile=False), torch.device("cuda"))
+    def on(device: str, compiles: bool = True) -> Any:
+        return SimpleNamespace(device=torch.device(device), compiles=compiles)
+
+    assert not chooses_compile(Train(), on("cpu"))
+    assert chooses_compile(Train(), on("cuda"))
+    assert not chooses_compile(Train(), on("cuda", compiles=False))
+    assert chooses_compile(Train(compile=True), on("cpu"))
+    assert not chooses_compile(Train(compile=False), on("cuda"))

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from torch import nn
 
-from regard.attention import Cache, MultiHead, Pattern
-from regard.attention.cache import KeyValue
+from regard.attention import Look, Pattern
+from regard.attention.cache import KeyValues as Cache
+from regard.attention.cache import Slots
 from regard.attention.kernels import fastest
 from regard.attention.patterns import Sight
 from regard.checkpoint import Run
@@ -29,7 +30,7 @@ INVERTED = Pattern(lambda q, k: k.index >= q.index)
 @pytest.mark.parametrize("pattern", [NEXT_SEEN, INVERTED], ids=["next token seen", "inverted"])
 def test_a_wrong_mask(run: Run, pattern: Pattern) -> None:
     for block in run.model.decoder.blocks:
-        block.attention.pattern = pattern
+        block.attention.look.pattern = pattern
     assert failing(run) >= {"past ignores future", "cached = full"}
 
 
@@ -49,12 +50,12 @@ def test_a_cache_that_does_not_follow_its_rows(run: Run, monkeypatch: Patch) -> 
 
 
 def test_keys_at_a_wrong_slot(run: Run, monkeypatch: Patch) -> None:
-    write = KeyValue.write
+    write = Slots.write
 
-    def beside(self, key, value, at):
-        write(self, key, value, replace(at, index=(at.index + 1) % self.capacity))
+    def beside(self, at, *new):
+        write(self, replace(at, index=(at.index + 1) % self.cache.capacity), *new)
 
-    monkeypatch.setattr(KeyValue, "write", beside)
+    monkeypatch.setattr(Slots, "write", beside)
     assert "cached = full" in failing(run)
 
 
@@ -173,18 +174,18 @@ def test_a_resume_at_another_batch(language: Run, monkeypatch: Patch) -> None:
 
 
 def test_weights_recorded_from_elsewhere(run: Run, monkeypatch: Patch) -> None:
-    show = MultiHead._show
-    monkeypatch.setattr(MultiHead, "_show", lambda self, query, *rest: show(self, query.flip(1), *rest))
+    show = Look._show
+    monkeypatch.setattr(Look, "_show", lambda self, query, *rest: show(self, query.flip(1), *rest))
     assert failing(run) == {"recorded = fast"}
 
 
 def test_a_recording_that_changes_what_is_computed(translator: Run, monkeypatch: Patch) -> None:
-    show = MultiHead._show
+    show = Look._show
 
     def intrudes(self, query, key, value, sight, bias, context):
         show(self, query, key, value, sight, bias, context)
         if self.weights.listener is not None:
             context *= 1 + 1e-6
 
-    monkeypatch.setattr(MultiHead, "_show", intrudes)
+    monkeypatch.setattr(Look, "_show", intrudes)
     assert failing(translator) == {"recorded = fast"}

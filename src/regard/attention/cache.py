@@ -1,8 +1,11 @@
-"""What a decoder remembers between calls: keys and values, written where their tokens stand.
+"""What a decoder remembers between calls.
 
-Slot j of a row holds the token at index j, whatever the other rows do. Rows of different lengths need no padding on
-the left, and what lies beyond a row's length is hidden by the causal rule until it is overwritten.
+Every cache counts the tokens of its rows; each kind keeps what its system needs. Here: keys and values, written where
+their tokens stand. Slot j of a row holds the token at index j, whatever the other rows do. Rows of different lengths
+need no padding on the left, and what lies beyond a row's length is hidden by the causal rule until it is overwritten.
 """
+
+from collections.abc import Callable
 
 import torch
 
@@ -12,63 +15,14 @@ from regard.shapes import Int, Tensor
 BLOCK = 64  # slots
 
 
-class KeyValue:
-    """The keys and values of one attention, in memory taken once."""
-
-    def __init__(self, capacity: int):
-        self.capacity = capacity
-        self.kept: list[Tensor] = []  # all keys and all values, from the first writing on
-
-    def write(self, key: Tensor, value: Tensor, at: Place) -> None:
-        if not self.kept:
-            self.kept = [x.new_zeros(*x.shape[:2], self.capacity, x.shape[3]) for x in (key, value)]
-        row = torch.arange(key.shape[0], device=key.device)[:, None]
-        for kept, new in zip(self.kept, (key, value), strict=True):
-            kept[row, :, at.index] = new.transpose(1, 2)
-
-    def read(self, used: int) -> tuple[Tensor, Tensor]:
-        key, value = self.kept
-        return key[:, :, :used], value[:, :, :used]
-
-    def reorder(self, rows: Int[Tensor, "b"]) -> None:
-        self.kept = [kept[rows] for kept in self.kept]
-
-
-class Layer:
-    """One block's share of the cache: what it saw of the text and, where there is one, of the memory."""
-
-    def __init__(self, cache: "Cache"):
-        self.cache = cache
-        self.own = KeyValue(cache.capacity)
-        self.memory: tuple[Tensor, Tensor] | None = None
-
-    def extend(self, key: Tensor, value: Tensor, at: Place) -> tuple[Tensor, Tensor, Place]:
-        """Keep new keys and values; give back all there are and where they stand.
-
-        Whole blocks are given, so that lengths repeat and kernels need not be planned anew for every token; what lies
-        beyond a row's end is hidden by the causal rule.
-        """
-        self.own.write(key, value, at)
-        if self.cache.used == 0:
-            return key, value, at
-        used = min(self.cache.capacity, -(-(self.cache.used + key.shape[2]) // BLOCK) * BLOCK)
-        index = torch.arange(used, device=key.device).expand(key.shape[0], used)
-        return *self.own.read(used), Place(index)
-
-    def reorder(self, rows: Int[Tensor, "b"]) -> None:
-        self.own.reorder(rows)
-        if self.memory is not None:
-            self.memory = (self.memory[0][rows], self.memory[1][rows])
-
-
 class Cache:
-    """The state of a decoder with `depth` blocks for `rows` texts of at most `capacity` tokens."""
+    """The state of a decoder for `rows` texts of at most `capacity` tokens."""
 
-    def __init__(self, depth: int, rows: int, capacity: int, device: torch.device | str = "cpu"):
+    def __init__(self, rows: int, capacity: int, device: torch.device | str = "cpu"):
         self.capacity = capacity
         self.length = torch.zeros(rows, dtype=torch.long, device=device)
         self.used = 0  # no row is longer; known on the host, so reading needs no word from the device
-        self.layers = [Layer(self) for _ in range(depth)]
+        self._made: dict[str, tuple[Tensor, ...]] = {}
 
     def places(self, tokens: Int[Tensor, "b t"], present: Tensor | None = None) -> Place:
         """Where the next tokens of each row stand."""
@@ -78,18 +32,88 @@ class Cache:
         return Place(self.length[:, None] + steps, present=present)
 
     def advance(self, at: Place) -> None:
-        """Count the tokens just written. What a row was padded with is not counted and will be overwritten."""
+        """Count the tokens just read. What a row was padded with is not counted and will be overwritten."""
         count = at.index.shape[1]
         self.length = self.length + (count if at.present is None else at.present.sum(1))
         self.used += count
 
+    def once(self, name: str, make: Callable[[], tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+        """What is made of the memory, which does not change while decoding: made at the first asking."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
     def reorder(self, rows: Int[Tensor, "b"]) -> None:
         """Row i continues what row `rows[i]` was."""
         self.length = self.length[rows]
-        for layer in self.layers:
-            layer.reorder(rows)
+        self._made = {name: tuple(x[rows] for x in made) for name, made in self._made.items()}
 
     def trim(self, length: int) -> None:
         """Forget everything from index `length` on."""
         self.length = self.length.clamp(max=length)
         self.used = min(self.used, length)
+
+
+class Slots:
+    """Tensors of one layer with a slot for each token along axis `along`, in memory taken once."""
+
+    def __init__(self, cache: Cache, along: int):
+        self.cache, self.along = cache, along
+        self.kept: list[Tensor] = []
+
+    def write(self, at: Place, *new: Tensor) -> None:
+        if not self.kept:
+            self.kept = [self._room(x) for x in new]
+        row = torch.arange(len(at.index), device=at.index.device)[:, None]
+        for kept, x in zip(self.kept, new, strict=True):
+            kept.movedim(self.along, 1)[row, at.index] = x.movedim(self.along, 1)
+
+    def read(self, used: int) -> list[Tensor]:
+        return [kept.narrow(self.along, 0, used) for kept in self.kept]
+
+    def reorder(self, rows: Int[Tensor, "b"]) -> None:
+        self.kept = [kept[rows] for kept in self.kept]
+
+    def _room(self, x: Tensor) -> Tensor:
+        shape = list(x.shape)
+        shape[self.along] = self.cache.capacity
+        return x.new_zeros(shape)
+
+
+class Layer(Slots):
+    """One block's keys and values of the text, `[b h t d]`."""
+
+    def __init__(self, cache: Cache, number: int):
+        super().__init__(cache, along=2)
+        self.number = number
+
+    def once(self, make: Callable[[], tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+        """What this block makes of the memory."""
+        return self.cache.once(str(self.number), make)
+
+    def extend(self, key: Tensor, value: Tensor, at: Place) -> tuple[Tensor, Tensor, Place]:
+        """Keep new keys and values; give back all there are and where they stand.
+
+        Whole blocks are given, so that lengths repeat and kernels need not be planned anew for every token; what lies
+        beyond a row's end is hidden by the causal rule.
+        """
+        self.write(at, key, value)
+        if self.cache.used == 0:
+            return key, value, at
+        used = min(self.cache.capacity, -(-(self.cache.used + key.shape[2]) // BLOCK) * BLOCK)
+        index = torch.arange(used, device=key.device).expand(key.shape[0], used)
+        keys, values = self.read(used)
+        return keys, values, Place(index)
+
+
+class KeyValues(Cache):
+    """The cache of a decoder with `depth` blocks of attention."""
+
+    def __init__(self, depth: int, rows: int, capacity: int, device: torch.device | str = "cpu"):
+        super().__init__(rows, capacity, device)
+        self.layers = [Layer(self, i) for i in range(depth)]
+
+    def reorder(self, rows: Int[Tensor, "b"]) -> None:
+        super().reorder(rows)
+        for layer in self.layers:
+            layer.reorder(rows)

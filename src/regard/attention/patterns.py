@@ -59,6 +59,8 @@ class Sight:
 
     def allow(self) -> Bool[Tensor, "b 1 q k"]:
         """One truth value per pair, the same for all heads."""
+        if self.pattern is everyone and self.k.present is not None and not self._documents:
+            return self.k.present[:, None, None].expand(-1, 1, self.q.index.shape[1], -1)
         q = self.q.map(lambda field: field[:, None, :, None])
         k = self.k.map(lambda field: field[:, None, None, :])
         allow = self.pattern.rule(q, k).expand(-1, -1, q.index.shape[2], k.index.shape[3])

@@ -56,19 +56,20 @@ class Bilinear(Score):
 
 
 class Additive(Score):
-    """v . tanh(W q + U k) (Bahdanau et al., 2015). No fused kernel computes it."""
+    """v . tanh(W q + k) (Bahdanau et al., 2015). No fused kernel computes it.
+
+    U of the paper is the layer that makes the keys, once for a memory that is looked at many times.
+    """
 
     def __init__(self, heads: int, width: int):
         super().__init__()
         self.from_query = nn.Parameter(torch.empty(heads, width, width))
-        self.from_key = nn.Parameter(torch.empty(heads, width, width))
         self.judge = nn.Parameter(torch.empty(heads, width))
-        for weight in (self.from_query, self.from_key):
-            nn.init.normal_(weight, std=width**-0.5)
+        nn.init.normal_(self.from_query, std=width**-0.5)
         nn.init.normal_(self.judge, std=width**-0.5)
 
     def forward(self, query, key):
-        mixed = torch.tanh((query @ self.from_query)[:, :, :, None] + (key @ self.from_key)[:, :, None])
+        mixed = torch.tanh((query @ self.from_query)[:, :, :, None] + key[:, :, None])
         return torch.einsum("bhqkd,hd->bhqk", mixed, self.judge)
 
 

@@ -1,28 +1,17 @@
 """One block of a Transformer, and stacks of them (B10)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from torch import nn
 
-from regard.attention.cache import Cache, Layer
+from regard.attention.cache import KeyValues, Layer
 from regard.attention.heads import MultiHead
 from regard.blocks.embedding import Embedding
 from regard.blocks.feedforward import FeedForward, Gated
+from regard.blocks.memory import Memory
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 from regard.tap import Tap
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What a decoder looks at: the encoder's vectors and where they stand."""
-
-    vectors: Float[Tensor, "b s w"]
-    at: Place
-
-    def reorder(self, rows: Int[Tensor, "n"]) -> "Memory":
-        return Memory(self.vectors[rows], self.at.map(lambda field: field[rows]))
 
 
 class Block(nn.Module):
@@ -61,12 +50,10 @@ class Block(nn.Module):
 
 
 def look_across(cross: MultiHead, x: Tensor, at: Place, memory: Memory, cache: Layer | None) -> Tensor:
-    """The memory's keys and values do not change while decoding: with a cache they are made once."""
     if cache is None:
         return cross.across(x, at, *cross.key_value(memory.vectors), memory.at)
-    if cache.memory is None:
-        cache.memory = cross.key_value(memory.vectors)
-    return cross.across(x, at, *cache.memory, memory.at)
+    key, value = cache.once(lambda: cross.key_value(memory.vectors))
+    return cross.across(x, at, key, value, memory.at)
 
 
 class Stack(nn.Module):
@@ -88,7 +75,7 @@ class Stack(nn.Module):
         at: Place,
         *,
         memory: Memory | None = None,
-        cache: Cache | None = None,
+        cache: KeyValues | None = None,
     ) -> Float[Tensor, "b t w"]:
         x = self.embedding(tokens, at)
         for i, block in enumerate(self.blocks):

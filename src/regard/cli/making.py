@@ -61,8 +61,8 @@ def streamed(model: Any, settings: Any, prompt: str, *, seed: int, stop: Sequenc
 
 
 def tell_forgotten(model: Any, longest: int) -> None:
-    if longest + 1 > (context := model.model.context):
-        note(f"a text passed the context of {context} tokens: from there on its beginning was forgotten")
+    if (limit := model.model.limit) is not None and longest + 1 > limit:
+        note(f"a text passed the context of {limit} tokens: from there on its beginning was forgotten")
 
 
 def translated(

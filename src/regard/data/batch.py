@@ -35,6 +35,11 @@ class Batch:
         parts = [self._map(lambda x, i=i: x[i : i + size]) for i in range(0, len(self), size)]
         return [replace(part, count=int((part.targets != IGNORE).sum())) for part in parts]
 
+    def columns(self, begin: int, end: int) -> "Batch":
+        """The tokens from one place to another, of every row."""
+        targets = self.targets[:, begin:end]
+        return Batch(self.tokens[:, begin:end], targets, int((targets != IGNORE).sum()))
+
     def row(self, i: int) -> "Batch":
         """One row, without the padding to its right."""
         one = self._map(lambda x: x[i : i + 1])

@@ -30,15 +30,13 @@ class Batcher(Protocol):
     def in_order(self) -> Iterator[Batch]: ...
 
 
-class Pairs:
-    """Source and target sentences. `batch_tokens` bounds rows times the longer side of the longest, with padding."""
+class Bucketed:
+    """Examples of different lengths, those of like length together. `batch_tokens` bounds rows times the longest."""
 
-    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
-        self.source, self.target = stores
-        if not len(self.source):
+    def __init__(self, lengths: np.ndarray, *, batch_tokens: int, seed: int):
+        if not len(lengths):
             raise UserError("no example is left after dropping empty and overlong ones; see the data report")
-        self.tokenizer, self.batch_tokens, self.seed = tokenizer, batch_tokens, seed
-        self.lengths = np.maximum(self.source.lengths, self.target.lengths) + 1
+        self.lengths, self.batch_tokens, self.seed = lengths, batch_tokens, seed
         self.plan = lru_cache(maxsize=2)(self._plan)
 
     def steps(self, epoch: int) -> int:
@@ -53,13 +51,8 @@ class Pairs:
             yield self.collate(rows)
 
     def collate(self, rows: np.ndarray) -> Batch:
-        ends = self.tokenizer.end
-        source = [np.append(self.source[i], ends) for i in rows]
-        target = [self.target[i] for i in rows]
-        tokens = pad([np.insert(ids, 0, self.tokenizer.start) for ids in target], self.tokenizer.pad)
-        targets = pad([np.append(ids, ends) for ids in target], IGNORE)
-        count = sum(len(ids) + 1 for ids in target)
-        return Batch(tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source))
+        """The examples of these numbers side by side."""
+        raise NotImplementedError
 
     def _plan(self, epoch: int) -> list[np.ndarray]:
         chance = np.random.default_rng([self.seed, epoch])
@@ -72,13 +65,72 @@ class Pairs:
         return [batches[i] for i in chance.permutation(len(batches))]
 
     def _cut(self, order: np.ndarray) -> list[np.ndarray]:
-        """Consecutive examples, longest first, as many as the budget holds."""
-        cuts, start = [], 0
-        while start < len(order):
-            size = max(1, self.batch_tokens // int(self.lengths[order[start]]))
-            cuts.append(order[start : start + size])
-            start += size
-        return cuts
+        """Examples, longest first, in batches."""
+        return [order[part] for part in budgeted(self.lengths[order], self.batch_tokens)]
+
+
+class Pairs(Bucketed):
+    """Source and target sentences; the longer side of a pair counts, with padding."""
+
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
+        self.source, self.target = stores
+        self.tokenizer = tokenizer
+        lengths = np.maximum(self.source.lengths, self.target.lengths) + 1
+        super().__init__(lengths, batch_tokens=batch_tokens, seed=seed)
+
+    def collate(self, rows: np.ndarray) -> Batch:
+        ends = self.tokenizer.end
+        source = [np.append(self.source[i], ends) for i in rows]
+        target = [self.target[i] for i in rows]
+        tokens = pad([np.insert(ids, 0, self.tokenizer.start) for ids in target], self.tokenizer.pad)
+        targets = pad([np.append(ids, ends) for ids in target], IGNORE)
+        count = sum(len(ids) + 1 for ids in target)
+        return Batch(tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source))
+
+
+class Documents(Bucketed):
+    """Pieces of at most a context, one to a row, for systems that keep no two documents apart in one row.
+
+    Nothing is packed, so nothing is predicted across the border of two documents. In every epoch each document is cut
+    at other places. In order, documents are whole: a system without a limit carries its state through them.
+    """
+
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0):
+        (self.store,) = stores
+        self.tokenizer, self.context = tokenizer, context
+        self.rows = max(1, batch_tokens // context)
+        super().__init__(np.maximum(self.store.lengths - 1, 1), batch_tokens=batch_tokens, seed=seed)
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self._side_by_side([self.store.flat[begin:end] for begin, end in self.plan(epoch)[step]])
+
+    def in_order(self) -> Iterator[Batch]:
+        order = np.argsort(-self.lengths, kind="stable")
+        for begin in range(0, len(order), self.rows):
+            yield self._side_by_side([self.store[i] for i in order[begin : begin + self.rows]])
+
+    def _plan(self, epoch: int) -> list[np.ndarray]:
+        """Where the pieces of each batch begin and end in the flat text."""
+        chance = np.random.default_rng([self.seed, epoch])
+        short = self.lengths <= self.context
+        whole = np.stack([self.store.starts[short], self.store.ends[short]], axis=1)
+        pieces = np.concatenate([whole, *(self._pieces(i, chance) for i in np.flatnonzero(~short).tolist())])
+        order = chance.permutation(len(pieces))
+        by_length = pieces[order[np.argsort(-np.diff(pieces[order])[:, 0], kind="stable")]]
+        batches = [by_length[part] for part in budgeted(np.diff(by_length)[:, 0] - 1, self.batch_tokens)]
+        return [batches[i] for i in chance.permutation(len(batches))]
+
+    def _pieces(self, document: int, chance: np.random.Generator) -> np.ndarray:
+        """One document cut into inputs and the token after them; neighbours share that token."""
+        begin, last = self.store.starts[document], self.store.ends[document] - 1
+        first = begin + chance.integers(1, self.context + 1)
+        cuts = np.r_[begin, np.arange(first, last, self.context), last]
+        return np.stack([cuts[:-1], cuts[1:] + 1], axis=1)
+
+    def _side_by_side(self, rows: list[np.ndarray]) -> Batch:
+        tokens = pad([ids[:-1] for ids in rows], self.tokenizer.pad)
+        targets = pad([ids[1:] for ids in rows], IGNORE)
+        return Batch(tokens, targets, sum(len(ids) - 1 for ids in rows), Place.line(tokens))
 
 
 class Windows:
@@ -145,6 +197,16 @@ class Windows:
         offset = int(chance.integers(0, self.width)) if room >= 2 * self.width else 0
         begins = np.arange(offset, room - self.width + 1, self.width, dtype=np.int64)
         return chance.permutation(begins)
+
+
+def budgeted(lengths: np.ndarray, most: int) -> list[slice]:
+    """Consecutive examples, longest first, as many together as the budget of tokens holds."""
+    parts, start = [], 0
+    while start < len(lengths):
+        size = max(1, most // int(lengths[start]))
+        parts.append(slice(start, start + size))
+        start += size
+    return parts
 
 
 def windows_of(ids: np.ndarray, context: int, stride: int) -> list[tuple[np.ndarray, int]]:

@@ -3,15 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from regard.data.batching import Batcher, Pairs, Windows
 from regard.data.sources import Source, file_hash
 from regard.data.splits import Data, splits
-from regard.data.store import Counts, Store, write_documents, write_pairs
+from regard.data.store import Counts, Store
 from regard.text import Text, Tokenizer
+
+
+class Task(Protocol):
+    """What the data are for: the columns that are read, and how their tokens are kept."""
+
+    columns: tuple[str, ...]
+
+    def write(
+        self, source: Source, tokenizer: Tokenizer, folder: Path, *, context: int, too_long: str
+    ) -> tuple[list[Store], Counts]: ...
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,7 @@ class Prepared:
 def prepare(
     data: Data,
     text: Text,
-    columns: tuple[str, ...],
+    task: Task,
     *,
     context: int,
     folder: Path,
@@ -31,37 +40,16 @@ def prepare(
     opened: tuple[dict[str, Source], list[str]] | None = None,
 ) -> Prepared:
     """Train the tokenizer on the training split, then write every split's tokens below `folder`."""
-    sources, said = opened or splits(data, columns)
+    sources, said = opened or splits(data, task.columns)
     say(f"reading {', '.join(f'{len(source):,} {split}' for split, source in sources.items())} records")
     tokenizer = Tokenizer.train((text for record in sources["train"] for text in record), text)
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
     counts = {
-        split: write(source, tokenizer, folder / split, columns, context=context, too_long=data.too_long)[1]
+        split: task.write(source, tokenizer, folder / split, context=context, too_long=data.too_long)[1]
         for split, source in sources.items()
     }
     files = {str(path): file_hash(path) for path in data.files()}
     return Prepared(tokenizer, {**report(counts, said, context), "files": files})
-
-
-def write(
-    source: Source,
-    tokenizer: Tokenizer,
-    folder: Path,
-    columns: tuple[str, ...],
-    *,
-    context: int,
-    too_long: str,
-) -> tuple[list[Store], Counts]:
-    if len(columns) == 1:
-        return write_documents(source, tokenizer, folder)
-    return write_pairs(source, tokenizer, folder, columns=columns, context=context, too_long=too_long)
-
-
-def batcher(stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0) -> Batcher:
-    """Pairs for two columns, packed windows for one."""
-    if len(stores) == 1:
-        return Windows(stores, tokenizer, batch_tokens=batch_tokens, context=context, seed=seed)
-    return Pairs(stores, tokenizer, batch_tokens=batch_tokens, seed=seed)
 
 
 def stores(folder: Path, columns: tuple[str, ...]) -> list[Store]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from regard.data.corpora import CORPORA
 from regard.data.sources import Columns, Source, file_hash, open_files
-from regard.errors import UserError, suggest
+from regard.errors import UserError, one_of, suggest
 
 Paths = str | tuple[str, ...]
 
@@ -28,8 +28,7 @@ class Data:
 
     def __post_init__(self) -> None:
         for name, options in (("document", ("file", "line")), ("too_long", ("drop", "truncate", "stop"))):
-            if (value := getattr(self, name)) not in options:
-                raise UserError(f"data.{name} = '{value}' is not known{suggest(value, list(options))}")
+            one_of(f"data.{name}", getattr(self, name), options)
 
     def files(self) -> list[Path]:
         """Every file that is named, each once."""

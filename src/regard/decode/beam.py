@@ -10,7 +10,7 @@ import torch
 
 from regard.decode.hypothesis import Hypothesis, length_penalty
 from regard.decode.session import Session
-from regard.recipe import Decode
+from regard.decode.settings import Decode
 
 Candidate = tuple[float, int, int, float]  # sum so far, row of the session, token, its log-probability
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from regard.attention.cache import Cache
-from regard.blocks.block import Memory
+from regard.blocks.memory import Memory
 from regard.place import Place
 from regard.shapes import Int, Tensor
 from regard.systems import System
@@ -55,8 +55,13 @@ class Ensemble(System):
         self.members = nn.ModuleList(members)
         self.reads_source = members[0].reads_source
         self.context = min(member.context for member in members)
+        self.packs = all(member.packs for member in members)
         self.vocabulary = members[0].vocabulary
         self.width = sum(member.width for member in members)
+
+    @property
+    def limit(self) -> int | None:
+        return min((member.limit for member in self.systems if member.limit is not None), default=None)
 
     @property
     def systems(self) -> list[System]:

@@ -8,8 +8,8 @@ from regard.decode.beam import beam_search
 from regard.decode.hypothesis import NOTHING, Hypothesis
 from regard.decode.sample import Chance, draw, filtered, repetition
 from regard.decode.session import Session, check_prompts
+from regard.decode.settings import Decode
 from regard.errors import UserError
-from regard.recipe import Decode
 from regard.systems import System
 from regard.text import Tokenizer
 
@@ -63,8 +63,8 @@ def generate(
 
 def opened(model: System, rows: list[list[int]], sources: list[list[int]] | None, most: int) -> tuple[Session, int]:
     """A session for these rows, and how many tokens each may get."""
-    if sources is not None:  # a translator's target is not slid along: it ends with the context
-        most = min(most, model.context - max(map(len, rows)) + 1)
+    if sources is not None and model.limit is not None:  # a translator's target is not slid along: it ends there
+        most = min(most, model.limit - max(map(len, rows)) + 1)
     return Session(model, [list(row) for row in rows], room=most, sources=sources), most
 
 

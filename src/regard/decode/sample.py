@@ -2,7 +2,7 @@
 
 import torch
 
-from regard.recipe import Decode
+from regard.decode.settings import Decode
 from regard.shapes import Float, Int, Tensor
 
 

@@ -12,13 +12,14 @@ from regard.systems import System
 class Session:
     """Rows of tokens and what a model remembers of them.
 
-    A row longer than the context is seen through a window that moves on by half a context at a time; where it stands
-    depends on the row's own length alone, so a row's continuation does not depend on its neighbours.
+    A row longer than the model's limit is seen through a window that moves on by half a limit at a time; where it
+    stands depends on the row's own length alone, so a row's continuation does not depend on its neighbours.
     """
 
     def __init__(self, model: System, rows: list[list[int]], *, room: int, sources: list[list[int]] | None = None):
         self.model, self.rows, self.device = model, rows, model.device
-        self.capacity = min(model.context, max(map(len, rows)) + room)
+        longest = max(map(len, rows)) + room
+        self.capacity = longest if model.limit is None else min(model.limit, longest)
         self.memory = model.encode(*table(sources, self.device)) if sources is not None else None
         self._open()
 
@@ -30,7 +31,7 @@ class Session:
         """Lengthen each row by a token; `chosen` are the same tokens on the host."""
         for row, token in zip(self.rows, chosen, strict=True):
             row.append(token)
-        if self.cache.used >= self.model.context:
+        if self.model.limit is not None and self.cache.used >= self.model.limit:
             self._open()
         else:
             self.logits = self.model.decode(tokens[:, None], self.memory, self.cache)[:, -1]
@@ -47,7 +48,7 @@ class Session:
 
     def _open(self) -> None:
         """Read what each row's window shows, into an empty cache."""
-        windows = [row[window_start(len(row), self.model.context) :] for row in self.rows]
+        windows = [row[window_start(len(row), self.model.limit) :] for row in self.rows]
         tokens, present = table(windows, self.device)
         self.cache = self.model.start(len(windows), self.capacity)
         vectors = self.model.hidden(tokens, self.memory, self.cache, self.cache.places(tokens, present))
@@ -62,16 +63,16 @@ def table(rows: list[list[int]], device: torch.device) -> tuple[Int[Tensor, "b t
     return pad(arrays, 0).to(device), present.to(device) if present is not None else None
 
 
-def window_start(length: int, context: int) -> int:
-    """Where the visible part of a row begins: 0 while it fits, then always a multiple of half the context."""
-    if length <= context:
+def window_start(length: int, limit: int | None) -> int:
+    """Where the visible part of a row begins: 0 while it fits, then always a multiple of half the limit."""
+    if limit is None or length <= limit:
         return 0
-    half = max(1, context // 2)
-    return -(-(length - context) // half) * half
+    half = max(1, limit // 2)
+    return -(-(length - limit) // half) * half
 
 
 def check_prompts(model: System, rows: list[list[int]], sources: list[list[int]] | None) -> None:
-    """Stop with both numbers when something is longer than the context."""
+    """Stop with both numbers when something is longer than the model takes."""
     if model.reads_source and sources is None:
         raise UserError("this model translates: it needs a source text")
     if not model.reads_source and sources is not None:

@@ -1,5 +1,6 @@
 """Evaluating a run, or an ensemble of runs, on its own test split or on files."""
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -9,19 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import REPORT, Run, read_json
-from regard.data.batching import Windows
-from regard.data.prepare import batcher, report_lines, write
+from regard.data.batching import Documents, Pairs, Windows
 from regard.data.prepare import report as data_report
+from regard.data.prepare import report_lines
 from regard.data.sources import Record, Source
 from regard.data.splits import changed, open_source, splits
 from regard.decode import generate, together
+from regard.decode.settings import Decode
 from regard.errors import UserError
 from regard.evaluate.perplexity import Units, perplexities, total_nats
 from regard.evaluate.pronoun import pronoun_accuracy
 from regard.evaluate.translation import metrics, translation_scores
-from regard.recipe import Decode
 
 BATCH_TOKENS = 8192
+POLICIES = {
+    Windows: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
+    Documents: "documents whole, the state carried through them, each token once; each document begins anew",
+    Pairs: "each target whole, given its source",
+}
 Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
 
@@ -65,7 +71,8 @@ def evaluate(
 
 def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:
     """The pairs whose likelihood can be measured: both sides fit the context and neither is empty."""
-    room, encode = run.model.context - 1, run.tokenizer.encode_batch
+    room = run.model.limit - 1 if run.model.limit is not None else math.inf
+    encode = run.tokenizer.encode_batch
     lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
     kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and max(sides) <= room]
     if len(kept) < len(records):
@@ -103,27 +110,23 @@ def check_stride(run: Run, stride: int | None) -> None:
         return
     if run.model.reads_source:
         raise UserError("--stride is for language models: a translation is scored whole")
+    if not run.model.packs:
+        raise UserError("--stride is for models that see a window: this one carries its state through a document")
     if not 1 <= stride <= run.model.context:
         raise UserError(f"--stride {stride} must lie between 1 and the context of {run.model.context} tokens")
 
 
 def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str], None]) -> dict[str, Any]:
     """Loss and perplexities over the whole source; what is left out is said."""
-    context = run.model.context
+    context, task = run.model.context, run.recipe.objective
     with tempfile.TemporaryDirectory() as folder:
-        stores, counts = write(
-            source, run.tokenizer, Path(folder), run.recipe.objective.columns, context=context, too_long="drop"
-        )
-        batches = batcher(stores, run.tokenizer, batch_tokens=BATCH_TOKENS, context=context)
-        if isinstance(batches, Windows):
-            nats, tokens = total_nats(run.model, batches.in_order(stride))
-            policy = (
-                f"windows of {context} tokens, stride {stride or context}, each token once; each document begins anew"
-            )
-        else:
-            nats, tokens = total_nats(run.model, batches.in_order())
-            policy = "each target whole, given its source"
-    policy += "; end symbols are predicted and counted as tokens"
+        longest = context if run.model.limit is not None else 2**31
+        stores, counts = task.write(source, run.tokenizer, Path(folder), context=longest, too_long="drop")
+        batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS)
+        in_order = batches.in_order(stride) if isinstance(batches, Windows) else batches.in_order()
+        nats, tokens = total_nats(run.model, in_order)
+    policy = f"{POLICIES[type(batches)]}; end symbols are predicted and counted as tokens"
+    policy = policy.format(context=context, stride=stride or context)
     for line in report_lines(data_report({"train": counts}, [], context)):
         say(line.replace("train:", "data:"))
     units = Units.of(source)
@@ -148,7 +151,8 @@ def translated(
     settings = decode or run.recipe.decode
     tokenizer = run.tokenizer
     encoded = dict(enumerate(tokenizer.encode_batch(sources)))
-    fits = {i: ids for i, ids in encoded.items() if len(ids) < run.model.context}
+    limit = run.model.limit
+    fits = {i: ids for i, ids in encoded.items() if limit is None or len(ids) < limit}
     found = generate(run.model, tokenizer, settings, sources=list(fits.values()), on_done=on_done)
     best = {i: tokenizer.decode(hypotheses[0].tokens) for i, hypotheses in zip(fits, found, strict=True)}
     cut = sum(hypotheses[0].ended == "length" for hypotheses in found)

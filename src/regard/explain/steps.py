@@ -7,14 +7,16 @@ and it is held against what the model's own kernel gave.
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 from torch.nn.functional import linear
 
 from regard.attention import MultiHead, attend
 from regard.attention.attend import serve
+from regard.attention.look import ROLES, Look
 from regard.attention.scores import Score
 from regard.checkpoint import Run
 from regard.errors import UserError
-from regard.explain.trace import KINDS, Side, listen, looking, named, shown, sides, where
+from regard.explain.trace import Side, every_look, listen, looking, named, shown, sides
 from regard.explain.words import Found, choose, locate
 from regard.shapes import Float, Tensor
 from regard.tap import Recording
@@ -72,26 +74,20 @@ def walk(
 ) -> Steps:
     """The numbers of the five steps. `side` is "encoder", "decoder" or "cross"; "auto" is the first with the word."""
     reads, writes = sides(run, text=text, source=source, target=target)
-    attentions = every(run)
-    kinds = [kind for kind in KINDS if any(kind == found for found, _ in attentions)]
+    attentions = every_look(run)
+    kinds = [kind for kind in ROLES if any(kind == found for found, _ in attentions)]
     kind, found = locate(reads, writes, word, choose(side, kinds))
     name, part = pick_layer(attentions, kind, layer)
-    if not 0 <= head < part.heads:
-        raise UserError(f"no head {head}; {name} has heads 0 to {part.heads - 1}")
     seen, _ = listen(run, reads, writes, *(f"{name}.{each}" for each in SEEN))
+    heads = seen[f"{name}.query"].shape[1]
+    if not 0 <= head < heads:
+        raise UserError(f"no head {head}; {name.removesuffix('.look')} has heads 0 to {heads - 1}")
     looks, looked = looking(kind, reads, writes)
-    return numbers(seen, part, name, head=head, word=found, looks=looks, looked=looked)
+    around = run.model.get_submodule(name.rpartition(".")[0])
+    return numbers(seen, part, name, around, head=head, word=found, looks=looks, looked=looked)
 
 
-def every(run: Run) -> dict[tuple[str, int], tuple[str, MultiHead]]:
-    """Every attention of the model, with its name, by kind and layer."""
-    parts = run.model.named_modules()
-    return {where(name): (name, part) for name, part in parts if isinstance(part, MultiHead)}
-
-
-def pick_layer(
-    attentions: dict[tuple[str, int], tuple[str, MultiHead]], kind: str, layer: int
-) -> tuple[str, MultiHead]:
+def pick_layer(attentions: dict[tuple[str, int], tuple[str, Look]], kind: str, layer: int) -> tuple[str, Look]:
     if (kind, layer) not in attentions:
         there = ", ".join(str(at) for found, at in attentions if found == kind)
         raise UserError(f"no layer {layer}; the {kind} attention of this run has layers {there}")
@@ -99,20 +95,22 @@ def pick_layer(
 
 
 @torch.no_grad()
-def numbers(seen: Recording, part: MultiHead, name: str, *, head: int, word: Found, looks: Side, looked: Side) -> Steps:
+def numbers(
+    seen: Recording, part: Look, name: str, around: nn.Module, *, head: int, word: Found, looks: Side, looked: Side
+) -> Steps:
     """One row of one head out of what the taps showed, and the same by the formula."""
     query, scores, weights, kernel = (
         shown(seen, f"{name}.{each}")[None] for each in ("query", "scores", "weights", "context")
     )
-    key, value = (serve(seen[f"{name}.{each}"], part.heads) for each in ("key", "value"))
+    key, value = (serve(seen[f"{name}.{each}"], query.shape[1]) for each in ("key", "value"))
     allow, bias = scores > -torch.inf, added(scores, part.score(query, key))
     formula = attend(query, key, value, allow=allow, bias=bias, score=part.score)
     row = word.tokens[-1]
     sees = allow[0, head, row]
     labels = named(looked, key.shape[2])
     return Steps(
-        name=name,
-        kind=where(name)[0],
+        name=name.removesuffix(".look"),
+        kind=part.role,
         head=head,
         score=part.score,
         word=word,
@@ -127,7 +125,7 @@ def numbers(seen: Recording, part: MultiHead, name: str, *, head: int, word: Fou
         weighted=weights[0, head, row, sees, None] * value[0, head, sees],
         context=formula.context[0, head, row],
         kernel=kernel[0, head, row],
-        share=projected(part, formula.context[0, head, row], head),
+        share=projected(around, formula.context[0, head, row], head),
     )
 
 
@@ -137,8 +135,13 @@ def added(scores: Float[Tensor, "b h q k"], plain: Float[Tensor, "b h q k"]) -> 
     return bias if bias.abs().max() > 1e-4 * (1 + plain.abs().max()) else None
 
 
-def projected(part: MultiHead, context: Float[Tensor, "e"], head: int) -> Float[Tensor, "w"]:
-    """This head's share of the layer's output: the other heads set to zero, without the bias that all share."""
-    alone = context.new_zeros(part.heads, len(context))
+def projected(around: nn.Module, context: Float[Tensor, "e"], head: int) -> Float[Tensor, "w"]:
+    """This head's share of the layer's output: the other heads set to zero, without the bias that all share.
+
+    Where nothing is projected, what was found is the output.
+    """
+    if not isinstance(around, MultiHead):
+        return context
+    alone = context.new_zeros(around.heads, len(context))
     alone[head] = context
-    return linear(alone.flatten(), part.output.weight)
+    return linear(alone.flatten(), around.output.weight)

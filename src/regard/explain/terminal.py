@@ -13,7 +13,7 @@ FORMULA = {
     ScaledDot: "query · key / √{d}",
     Dot: "query · key",
     Bilinear: "query W key",
-    Additive: "v · tanh(W query + U key)",
+    Additive: "v · tanh(W query + key)",
 }
 COMPONENTS = 4  # of each vector
 ROWS = 12  # of each table; what is looked at least is left out

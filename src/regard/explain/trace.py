@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from regard.attention.look import ROLES, Look
 from regard.checkpoint import Run
 from regard.errors import UserError
 from regard.shapes import Float, Tensor
 from regard.tap import Recording, record
 from regard.text.tokenizer import END, START, UNKNOWN
 
-KINDS = ("encoder", "decoder", "cross")
 VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
 
 
@@ -49,7 +49,7 @@ class Map:
     """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for."""
 
     name: str
-    kind: str  # one of KINDS
+    kind: str  # one of ROLES
     layer: int
     weights: np.ndarray
     scores: np.ndarray | None = None
@@ -71,7 +71,7 @@ class Trace:
 
     @property
     def kinds(self) -> list[str]:
-        return [kind for kind in KINDS if self.of(kind)]
+        return [kind for kind in ROLES if self.of(kind)]
 
     def of(self, kind: str) -> list[Map]:
         """The maps of one kind, lowest layer first."""
@@ -123,8 +123,8 @@ def trace(
     reads, writes = sides(run, text=text, source=source, target=target)
     seen, logits = listen(run, reads, writes, "*.weights", *(["*.scores"] if scores else []))
     maps = []
-    for name in (name for name in seen if name.endswith(".weights")):
-        kind, layer = where(name)
+    for (kind, layer), (look, _) in every_look(run).items():
+        name = f"{look}.weights"
         beside = array(shown(seen, name.replace(".weights", ".scores"))) if scores else None
         maps.append(Map(name, kind, layer, array(shown(seen, name)), beside))
     follows = [token.id for token in writes.tokens[1:]] + ([run.tokenizer.end] if reads is not None else [])
@@ -173,11 +173,14 @@ def shown(seen: Recording, name: str) -> Float[Tensor, "h q d"]:
     return torch.cat(seen.all(name), dim=2)[0]
 
 
-def where(name: str) -> tuple[str, int]:
-    """Kind and layer from the name of a tap: `decoder.blocks.1.cross.weights` is cross-attention in layer 1."""
-    parts = name.split(".")
-    layer = next((int(part) for part in parts if part.isdigit()), 0)
-    return "cross" if "cross" in parts else parts[0], layer
+def every_look(run: Run) -> dict[tuple[str, int], tuple[str, Look]]:
+    """Every attention of the model, with its name, by kind and layer."""
+    found: dict[tuple[str, int], tuple[str, Look]] = {}
+    for name, part in run.model.named_modules():
+        if isinstance(part, Look):
+            layer = sum(kind == part.role for kind, _ in found)
+            found[part.role, layer] = (name, part)
+    return found
 
 
 def array(values: Tensor) -> np.ndarray:

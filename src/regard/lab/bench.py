@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from regard.decode import generate
+from regard.decode.settings import Decode
 from regard.errors import UserError, suggest
-from regard.recipe import Decode, Recipe, read
+from regard.recipe import Recipe, read
 from regard.systems import parameters
 from regard.text import Tokenizer
 from regard.train.loop import Trainer

@@ -2,15 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
+import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
-from regard.data import IGNORE, Batch
+from regard.data import IGNORE, Batch, Batcher, Documents, Pairs, Windows
+from regard.data.sources import Source
+from regard.data.store import Store, write_documents, write_pairs
 from regard.errors import UserError
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
+from regard.text import Tokenizer
 
 AT_ONCE = {"cpu": 2**28, "cuda": 2**31}  # logits held together; more are made in pieces, and again for the gradient
 
@@ -35,7 +40,17 @@ class NextToken:
         if not 0 <= self.smoothing < 1:
             raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
 
+    def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, context: int, too_long: str):
+        return write_documents(source, tokenizer, folder)
+
+    def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
+        """Packed windows where the system keeps documents apart, else one document a row."""
+        kind = Windows if model.packs else Documents
+        return kind(stores, tokenizer, context=model.context, **budget)
+
     def __call__(self, model: System, batch: Batch) -> Loss:
+        if batch.tokens.shape[1] > model.context and batch.source is None:
+            return carried(model, batch, smoothing=self.smoothing)
         memory = model.encode(batch.source, batch.source_present) if batch.source is not None else None
         vectors = model.hidden(batch.tokens, memory, at=batch.at)
         return vocabulary_loss(model, vectors, batch, smoothing=self.smoothing)
@@ -48,6 +63,22 @@ class Translation(NextToken):
     columns: ClassVar[tuple[str, ...]] = ("source", "target")
     smoothing: float = 0.1
 
+    def write(self, source, tokenizer, folder, *, context, too_long):
+        return write_pairs(source, tokenizer, folder, columns=self.columns, context=context, too_long=too_long)
+
+    def batches(self, stores, tokenizer, model, **budget):
+        return Pairs(stores, tokenizer, **budget)
+
+
+def carried(model: System, batch: Batch, *, smoothing: float) -> Loss:
+    """Texts longer than the context, read piece by piece through a cache that carries on what was read before."""
+    rows, length = batch.tokens.shape
+    cache, losses = model.start(rows, length), []
+    for begin in range(0, length, model.context):
+        piece = batch.columns(begin, begin + model.context)
+        losses.append(vocabulary_loss(model, model.hidden(piece.tokens, None, cache), piece, smoothing=smoothing))
+    return added(losses, batch.count)
+
 
 def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float) -> Loss:
     """The loss over the vocabulary, without ever holding more than `AT_ONCE` logits."""
@@ -55,11 +86,16 @@ def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch
     size = max(1, AT_ONCE.get(rows.device.type, 2**28) // model.vocabulary)
     if rows.shape[0] <= size:
         return Loss(*piece_loss(rows, targets, model.logits, smoothing), batch.count)
-    pieces = [
-        checkpoint(piece_loss, r, t, model.logits, smoothing, use_reentrant=False)
-        for r, t in zip(rows.split(size), targets.split(size), strict=True)
-    ]
-    return Loss(sum(p[0] for p in pieces), sum(p[1] for p in pieces), batch.count)
+    pieces = []
+    for r, t in zip(rows.split(size), targets.split(size), strict=True):
+        total, nats = checkpoint(piece_loss, r, t, model.logits, smoothing, use_reentrant=False)
+        pieces.append(Loss(total, nats, 0))
+    return added(pieces, batch.count)
+
+
+def added(parts: list[Loss], count: int) -> Loss:
+    total, nats = torch.stack([part.total for part in parts]), torch.stack([part.nats for part in parts])
+    return Loss(total.sum(), nats.sum(), count)
 
 
 def piece_loss(

@@ -26,7 +26,7 @@ class Gpt(Layers):
         embedding = Embedding(vocabulary, self.width, self.positions(std), std=std, dropout=self.dropout)
         if self.tied and embedding.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
-        blocks = [self.block(causal, embedding.position) for _ in range(self.depth)]
+        blocks = [self.block("decoder", causal, embedding.position) for _ in range(self.depth)]
         decoder = self.stack(embedding, blocks)
         output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
         initialise(decoder.blocks, std)

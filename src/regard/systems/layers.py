@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from regard.attention.cache import Cache
+from regard.attention.cache import KeyValues
 from regard.attention.heads import MultiHead, head_width
+from regard.attention.look import Look
 from regard.attention.patterns import Pattern
 from regard.attention.positions import Position, position
 from regard.attention.scores import SCORES
@@ -14,15 +15,14 @@ from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.feedforward import FEEDFORWARDS
 from regard.blocks.norms import normalizer
 from regard.blocks.residual import RESIDUALS
-from regard.errors import UserError, suggest
+from regard.errors import UserError, one_of
 from regard.place import Place
 from regard.systems.system import System
 
 
 def pick(table: dict, name: str, setting: str):
     """The entry a setting names, or a message that lists what there is."""
-    if name not in table:
-        raise UserError(f"system.{setting} = '{name}' is not known{suggest(name, list(table))}")
+    one_of(f"system.{setting}", name, table)
     return table[name]
 
 
@@ -61,27 +61,19 @@ class Layers:
             self.position, self.position_at, width=self.width, heads=self.heads, limit=self.context, std=std
         )
 
-    def attention(self, pattern: Pattern, where: Position | None = None) -> MultiHead:
+    def attention(self, role: str, pattern: Pattern, where: Position | None = None) -> MultiHead:
         score = pick(SCORES, self.score, "score")(self.heads, self.width // self.heads)
-        return MultiHead(
-            self.width,
-            self.heads,
-            groups=self.groups,
-            pattern=pattern,
-            score=score,
-            position=where,
-            dropout=self.dropout,
-            bias=self.bias,
-        )
+        look = Look(role, pattern=pattern, score=score, position=where, dropout=self.dropout)
+        return MultiHead(self.width, self.heads, look, groups=self.groups, bias=self.bias)
 
     def residual(self) -> nn.Module:
         return pick(RESIDUALS, self.norm, "norm")(normalizer(self.normalizer, self.width), self.dropout)
 
-    def block(self, pattern: Pattern, where: Position, cross: MultiHead | None = None) -> Block:
+    def block(self, role: str, pattern: Pattern, where: Position, cross: MultiHead | None = None) -> Block:
         feedforward = pick(FEEDFORWARDS, self.feedforward, "feedforward")(
             self.width, self.hidden or 4 * self.width, dropout=self.dropout, bias=self.bias
         )
-        return Block(self.attention(pattern, where), feedforward, self.residual, cross=cross)
+        return Block(self.attention(role, pattern, where), feedforward, self.residual, cross=cross)
 
     def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:
         closes = pick(RESIDUALS, self.norm, "norm").closes
@@ -109,4 +101,4 @@ class StackSystem(System):
         return self.output(vectors)
 
     def start(self, rows, capacity):
-        return Cache(len(self.decoder.blocks), rows, capacity, self.device)
+        return KeyValues(len(self.decoder.blocks), rows, capacity, self.device)

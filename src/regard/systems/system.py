@@ -3,7 +3,7 @@
 from torch import nn
 
 from regard.attention.cache import Cache
-from regard.blocks.block import Memory
+from regard.blocks.memory import Memory
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
@@ -12,14 +12,23 @@ from regard.shapes import Bool, Float, Int, Tensor
 class System(nn.Module):
     """The protocol.
 
-    `decode` gives the same logits whether a text is fed at once or token by token with a cache. `context` is the most
-    tokens a text may have. A system that reads a source first has `reads_source` and offers `encode`.
+    `decode` gives the same logits whether a text is fed at once or token by token with a cache. A system that reads a
+    source first has `reads_source` and offers `encode`. It is trained on windows of `context` tokens; `limit` is the
+    most that a text may have. A system that `packs` takes several documents in a row and keeps them apart; any other is
+    given one document a row. `compiles` says whether compiling it pays.
     """
 
     context: int
     width: int
     vocabulary: int
     reads_source = False
+    packs = True
+    compiles = True
+
+    @property
+    def limit(self) -> int | None:
+        """None when a text may have any length."""
+        return self.context
 
     def encode(self, source: Int[Tensor, "b s"], present: Bool[Tensor, "b s"] | None = None) -> Memory:
         """The source as vectors to look at; `present` is True where there is no padding."""
@@ -62,9 +71,9 @@ class System(nn.Module):
         return next(self.parameters()).device
 
     def fits(self, count: int, what: str) -> None:
-        """Stop where a text is longer than the context."""
-        if count > self.context:
-            raise UserError(f"{what} has {count} tokens and the context holds {self.context}")
+        """Stop where a text is longer than the limit."""
+        if self.limit is not None and count > self.limit:
+            raise UserError(f"{what} has {count} tokens and the context holds {self.limit}")
 
 
 def parameters(model: nn.Module) -> int:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from regard.attention.heads import xavier
 from regard.attention.patterns import causal, everyone
-from regard.blocks.block import Memory, Stack
+from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding, Unembedding
-from regard.errors import UserError, suggest
+from regard.blocks.memory import Memory
+from regard.errors import UserError, one_of
 from regard.place import Place
 from regard.systems.layers import Layers, StackSystem
 
@@ -26,17 +27,19 @@ class Transformer(Layers):
     tied: str = "all"
 
     def build(self, vocabulary: int) -> "EncoderDecoder":
-        if self.tied not in TIES:
-            raise UserError(f"system.tied = '{self.tied}' is not known{suggest(self.tied, list(TIES))}")
+        one_of("system.tied", self.tied, TIES)
         source, target = self._embedding(vocabulary), self._embedding(vocabulary)
         if self.tied == "all":
             source.rows = target.rows
         if self.tied != "none" and target.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied='none'")
-        encoder = self.stack(source, [self.block(everyone, source.position) for _ in range(self.depth)])
+        encoder = self.stack(source, [self.block("encoder", everyone, source.position) for _ in range(self.depth)])
         decoder = self.stack(
             target,
-            [self.block(causal, target.position, cross=self.attention(everyone)) for _ in range(self.depth)],
+            [
+                self.block("decoder", causal, target.position, cross=self.attention("cross", everyone))
+                for _ in range(self.depth)
+            ],
         )
         output = Unembedding(vocabulary, self.width, tied=None if self.tied == "none" else target.rows)
         xavier(encoder.blocks)

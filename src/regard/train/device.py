@@ -9,6 +9,7 @@ import torch
 
 from regard.errors import UserError
 from regard.recipe import Train
+from regard.systems import System
 
 
 def choose_device(name: str) -> torch.device:
@@ -54,6 +55,7 @@ def autocast(device: torch.device, precision: torch.dtype) -> AbstractContextMan
     return torch.autocast(device.type, precision)
 
 
-def chooses_compile(settings: Train, device: torch.device) -> bool:
-    """Compiling pays on CUDA; on a CPU it costs more than a small training."""
-    return device.type == "cuda" if settings.compile == "auto" else bool(settings.compile)
+def chooses_compile(settings: Train, model: System) -> bool:
+    """Compiling pays on CUDA for a system without loops; on a CPU it costs more than a small training."""
+    pays = model.device.type == "cuda" and model.compiles
+    return pays if settings.compile == "auto" else bool(settings.compile)

@@ -17,7 +17,7 @@ import torch
 from regard import checkpoint
 from regard.checkpoint import LOG, REPORT, STATE
 from regard.data import splits
-from regard.data.prepare import batcher, prepare, report_lines, stores
+from regard.data.prepare import prepare, report_lines, stores
 from regard.errors import UserError, writing
 from regard.recipe import Recipe
 from regard.systems import System
@@ -106,7 +106,7 @@ def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=No
     prepared = prepare(
         recipe.data,
         recipe.text,
-        recipe.objective.columns,
+        recipe.objective,
         context=recipe.system.context,
         folder=folder / TOKENS,
         say=say,
@@ -167,13 +167,9 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
         if not (folder / TOKENS / split).exists():
             return None
         try:
-            return batcher(
-                stores(folder / TOKENS / split, recipe.objective.columns),
-                tokenizer,
-                batch_tokens=recipe.train.batch_tokens,
-                context=recipe.system.context,
-                seed=recipe.seed,
-            )
+            found = stores(folder / TOKENS / split, recipe.objective.columns)
+            budget = {"batch_tokens": recipe.train.batch_tokens, "seed": recipe.seed}
+            return recipe.objective.batches(found, tokenizer, model, **budget)
         except UserError as error:
             raise UserError(f"{split}: {error}") from None
 
@@ -195,7 +191,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
         precision=choose_precision(recipe.train.precision, device),
         save=save,
         watch=watch,
-        compiled=chooses_compile(recipe.train, device),
+        compiled=chooses_compile(recipe.train, model),
     )
 
 

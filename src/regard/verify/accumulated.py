@@ -1,11 +1,15 @@
 """accumulated = full batch: a batch computed in pieces gives the gradient of the whole, no mean of means."""
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
+from torch import nn
 
-from regard.checkpoint import Run, put_weights, weights
+from regard.attention import Look
+from regard.blocks.recurrent import Locked
+from regard.checkpoint import Run, weights
 from regard.data import Batch
 from regard.systems import System
 from regard.train.average import Last
@@ -25,9 +29,13 @@ def check(run: Run, inputs: Inputs) -> Finding:
 
 
 def undropped(run: Run) -> System:
-    """The same weights without dropout, which would drop other units from each piece."""
-    model = replace(run.recipe.system, dropout=0.0).build(len(run.tokenizer)).to(run.model.device)
-    put_weights(model, weights(run.model), "the verified model")
+    """A copy without dropout, which would drop other units from each piece."""
+    model = copy.deepcopy(run.model)
+    for part in model.modules():
+        if isinstance(part, nn.Dropout | Locked):
+            part.p = 0.0
+        elif isinstance(part, Look):
+            part.dropout = 0.0
     return model
 
 

@@ -3,7 +3,7 @@
 from regard.checkpoint import Run
 from regard.decode.beam import beam_search
 from regard.decode.session import Session
-from regard.recipe import Decode
+from regard.decode.settings import Decode
 from regard.verify.check import Finding
 from regard.verify.inputs import Inputs
 from regard.verify.texts import MOST, compare_texts, continued, equally_likely
@@ -12,7 +12,7 @@ from regard.verify.texts import MOST, compare_texts, continued, equally_likely
 def check(run: Run, inputs: Inputs) -> Finding:
     model, tokenizer = run.model, run.tokenizer
     rows = [[tokenizer.start] if inputs.sources is not None else list(text) for text in inputs.texts]
-    most = MOST if inputs.sources is None else min(MOST, model.context)
+    most = MOST if inputs.sources is None else MOST if model.limit is None else min(MOST, model.limit)
     session = Session(model, rows, room=most, sources=inputs.sources)
     searched = [best for (best,) in beam_search(session, Decode(beam=1), end=tokenizer.end, most=most)]
     found = Finding([len(row) for row in inputs.sources or inputs.texts])

@@ -8,7 +8,7 @@ from regard.checkpoint import Run
 from regard.decode import score
 from regard.decode.beam import beam_search
 from regard.decode.session import Session, table
-from regard.recipe import Decode
+from regard.decode.settings import Decode
 from regard.shapes import Tensor
 from regard.systems import System
 from regard.verify.check import Finding, memory, read, unpadded
@@ -76,7 +76,8 @@ def in_a_beam(run: Run, inputs: Inputs, found: Finding) -> None:
     """
     halves = [text[: len(text) - len(text) // 2] for text in inputs.texts]
     prompts = halves if inputs.sources is None else [text[:1] for text in inputs.texts]
-    most = min(MOST, run.model.context - max(map(len, prompts)))
+    limit = run.model.limit
+    most = MOST if limit is None else min(MOST, limit - max(map(len, prompts)))
     session = Session(run.model, [list(prompt) for prompt in prompts], room=most, sources=inputs.sources)
     for row, hypotheses in enumerate(beam_search(session, Decode(beam=4), end=-1, most=most)):
         begin = prompts[row][1:]

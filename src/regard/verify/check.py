@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.attention import MultiHead
-from regard.blocks.block import Memory
+from regard.attention import Look
+from regard.blocks.memory import Memory
 from regard.checkpoint import Run
 from regard.data import Batch
 from regard.decode.session import table
@@ -91,9 +91,9 @@ def gradients(run: Run, batch: Batch) -> Gradients:
     return dict(zip(names, torch.autograd.grad(loss.total, parameters), strict=True))
 
 
-def attentions(model: System) -> dict[str, MultiHead]:
+def attentions(model: System) -> dict[str, Look]:
     """Every attention by name; a model without any has nothing to compare."""
-    found = {name: part for name, part in model.named_modules() if isinstance(part, MultiHead)}
+    found = {name: part for name, part in model.named_modules() if isinstance(part, Look)}
     if not found:
         raise DoesNotApply("the model has no attention")
     return found

@@ -25,7 +25,7 @@ def results(run: Run, inputs: Inputs) -> tuple[dict[str, list[Tensor]], dict[str
     """Logits and gradients in every way that a kernel is called: plain, from a cache, padded, packed."""
     logits = {"at once": read(run.model, inputs), "from a cache": after_prompts(run.model, inputs)}
     batches = {"padded": inputs.batch(run.tokenizer)}
-    if not run.model.reads_source:
+    if run.model.packs and not run.model.reads_source:
         batches["packed"] = packed = windows(run, inputs).to(run.model.device)
         logits["packed"] = list(run.model.decode(packed.tokens, at=packed.at))
     return logits, {how: gradients(run, batch) for how, batch in batches.items()}

@@ -18,6 +18,8 @@ AT_ONCE = 3  # windows
 def check(run: Run, inputs: Inputs) -> Finding:
     if run.model.reads_source:
         raise DoesNotApply("a translator is not packed: its batches hold one sentence a row")
+    if not run.model.packs:
+        raise DoesNotApply("this system is not packed: its batches hold one document a row")
     batch, found = windows(run, inputs).to(run.model.device), Finding([])
     packed = run.model.decode(batch.tokens, at=batch.at)
     for row, cuts in enumerate(boundaries(batch)):

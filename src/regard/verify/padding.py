@@ -2,7 +2,7 @@
 
 import torch
 
-from regard.blocks.block import Memory
+from regard.blocks.memory import Memory
 from regard.checkpoint import Run
 from regard.shapes import Tensor
 from regard.systems import System

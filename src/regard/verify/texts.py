@@ -6,7 +6,7 @@ from itertools import zip_longest
 from regard.checkpoint import Run
 from regard.decode import Hypothesis, generate
 from regard.decode.session import Session
-from regard.recipe import Decode
+from regard.decode.settings import Decode
 from regard.verify.check import RELATIVE, Finding
 from regard.verify.inputs import Inputs
 

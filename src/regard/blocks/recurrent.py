@@ -1,0 +1,194 @@
+"""Recurrent layers (S1, S2): a state that is carried along the text, one token at a time.
+
+Each layer is torch's own fused kernel over the whole sequence; where attention feeds back into every step, the same
+layers are called with one token at a time. A state is `[b n w]`: for each layer the hidden vector and, of an LSTM, the
+cell beside it, so that whoever keeps, reorders or hands over a state need not know which cell it is.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from regard.attention.cache import Cache
+from regard.errors import UserError
+from regard.place import Place
+from regard.shapes import Bool, Float, Int, Tensor
+from regard.tap import Tap
+
+CELLS: dict[str, Callable[..., nn.RNNBase]] = {
+    "rnn": nn.RNN,  # h = tanh(W x + U h + b) (Elman, 1990)
+    "gru": nn.GRU,  # Cho et al., 2014
+    "lstm": nn.LSTM,  # Hochreiter and Schmidhuber, 1997, with a forget gate
+}
+GATES = {"rnn": (), "gru": ("reset", "update"), "lstm": ("input", "forget", "output")}
+PARTS = {"rnn": 1, "gru": 1, "lstm": 2}  # vectors in the state of one layer
+
+
+class RecurrentLayer(nn.Module):
+    """One layer in one direction. `backward` reads from the last present token to the first.
+
+    Taps: `states` the hidden vectors `[b t w]`, `gates` how far each gate is open, `[b t gates w]`, in the order of
+    `GATES`, computed beside the kernel from what it read and what it gave.
+    """
+
+    def __init__(self, cell: str, inputs: int, width: int, *, backward: bool = False):
+        super().__init__()
+        self.cell, self.backward, self.parts = cell, backward, PARTS[cell]
+        self.fused = CELLS[cell](inputs, width, batch_first=True)
+        self.states, self.gates = Tap(), Tap()
+        self._initialise()
+
+    def forward(
+        self, x: Float[Tensor, "b t i"], state: Float[Tensor, "b p w"] | None, present: Bool[Tensor, "b t"] | None
+    ) -> tuple[Float[Tensor, "b t w"], Float[Tensor, "b p w"]]:
+        """The hidden vector after each token and the state after the last present one."""
+        if self.backward:
+            x = turned(x, present)
+        y, last = self._run(x, state, present)
+        self.gates(lambda: self._back(self._open(x, y, state), present))
+        y = self._back(y, present)
+        self.states(lambda: y)
+        return y, last
+
+    def _back(self, y: Tensor, present: Tensor | None) -> Tensor:
+        return turned(y, present) if self.backward else y
+
+    def _run(self, x: Tensor, state: Tensor | None, present: Tensor | None) -> tuple[Tensor, Tensor]:
+        first = None if state is None else tuple(part[None].contiguous() for part in state.to(x.dtype).unbind(1))
+        given = first if self.parts == 2 or first is None else first[0]
+        if present is None:
+            y, last = self.fused(x, given)
+        else:
+            lengths = present.sum(1).cpu()
+            packed, last = self.fused(pack_padded_sequence(x, lengths, True, enforce_sorted=False), given)
+            y, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
+        return y, torch.stack([part[0] for part in (last if self.parts == 2 else (last,))], dim=1)
+
+    def _open(self, x: Tensor, y: Tensor, state: Tensor | None) -> Float[Tensor, "b t g w"]:
+        """The gates from their equations, in the order of torch's weights: i f g o of an LSTM, r z n of a GRU."""
+        first = y.new_zeros(y[:, :1].shape) if state is None else state[:, :1].to(y.dtype)
+        before = torch.cat((first, y[:, :-1]), dim=1)
+        into, again, one, other = self.fused.all_weights[0]
+        sums = nn.functional.linear(x, into, one) + nn.functional.linear(before, again, other)
+        width = self.fused.hidden_size
+        which = {"rnn": [], "gru": [0, 1], "lstm": [0, 1, 3]}[self.cell]
+        return sums.unflatten(-1, (-1, width))[:, :, which].sigmoid()
+
+    def _initialise(self) -> None:
+        """Orthogonal recurrence, Glorot's uniform input, forget gates that start open."""
+        for name, parameter in self.fused.named_parameters():
+            if "weight_hh" in name:
+                for square in parameter.data.split(self.fused.hidden_size):
+                    nn.init.orthogonal_(square)
+            elif "weight_ih" in name:
+                for block in parameter.data.split(self.fused.hidden_size):
+                    nn.init.xavier_uniform_(block)
+            else:
+                nn.init.zeros_(parameter)
+        if self.cell == "lstm":
+            self.fused.all_weights[0][2].data.split(self.fused.hidden_size)[1].fill_(1.0)
+
+
+class Locked(nn.Module):
+    """Dropout with one mask for all tokens of a row (Gal and Ghahramani, 2016)."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
+        if not self.training or not self.p:
+            return x
+        return x * nn.functional.dropout(x.new_ones(x.shape[0], 1, x.shape[2]), self.p)
+
+
+class Recurrent(nn.Module):
+    """Layers one on the other, with dropout between them."""
+
+    def __init__(self, cell: str, inputs: int, width: int, depth: int, *, dropout: Callable[[], nn.Module]):
+        super().__init__()
+        widths = [inputs] + [width] * (depth - 1)
+        self.layers = nn.ModuleList([RecurrentLayer(cell, each, width) for each in widths])
+        self.between = nn.ModuleList([dropout() for _ in widths[1:]])
+        self.parts = PARTS[cell]
+
+    def forward(
+        self, x: Float[Tensor, "b t i"], state: Float[Tensor, "b n w"] | None, present: Bool[Tensor, "b t"] | None
+    ) -> tuple[Float[Tensor, "b t w"], Float[Tensor, "b n w"]]:
+        last = []
+        for i, layer in enumerate(self.layers):
+            x, after = layer(x, state_of(state, i, self.parts), present)
+            last.append(after)
+            if i < len(self.between):
+                x = self.between[i](x)
+        return x, torch.cat(last, dim=1)
+
+
+class Bidirectional(nn.Module):
+    """A layer that reads both ways: half of the width forwards, half backwards."""
+
+    def __init__(self, cell: str, inputs: int, width: int):
+        super().__init__()
+        if width % 2:
+            raise UserError(f"width {width} has no half for each direction; {width - 1} and {width + 1} have")
+        self.onward = RecurrentLayer(cell, inputs, width // 2)
+        self.backward = RecurrentLayer(cell, inputs, width // 2, backward=True)
+
+    def forward(
+        self, x: Float[Tensor, "b t i"], present: Bool[Tensor, "b t"] | None
+    ) -> tuple[Float[Tensor, "b t w"], Float[Tensor, "b p w"]]:
+        """Both readings side by side: the vectors, and the states that either way ends in."""
+        ahead, back = self.onward(x, None, present), self.backward(x, None, present)
+        return torch.cat((ahead[0], back[0]), dim=-1), torch.cat((ahead[1], back[1]), dim=-1)
+
+
+def state_of(state: Float[Tensor, "b n w"] | None, layer: int, parts: int) -> Float[Tensor, "b p w"] | None:
+    """One layer's part of a state."""
+    return None if state is None else state[:, layer * parts : (layer + 1) * parts]
+
+
+def turned(x: Float[Tensor, "b t ..."], present: Bool[Tensor, "b t"] | None) -> Float[Tensor, "b t ..."]:
+    """Each row from its last present token to its first; the padding stays where it is."""
+    if present is None:
+        return x.flip(1)
+    steps = torch.arange(x.shape[1], device=x.device)
+    length = present.sum(1, keepdim=True)
+    index = torch.where(steps < length, length - 1 - steps, steps)
+    return x[torch.arange(len(x), device=x.device)[:, None], index]
+
+
+class States(Cache):
+    """The cache of a recurrent decoder: its state after the last token, and the tokens themselves.
+
+    A state does not grow with the text and cannot be turned back: after `trim` it is made anew from the tokens.
+    """
+
+    def __init__(self, rows: int, capacity: int, device: torch.device | str = "cpu"):
+        super().__init__(rows, capacity, device)
+        self.state: Tensor | None = None
+        self.tokens = torch.zeros(rows, capacity, dtype=torch.long, device=device)
+
+    def keep(self, tokens: Int[Tensor, "b t"], at: Place, state: Float[Tensor, "b n w"]) -> None:
+        row = torch.arange(len(tokens), device=tokens.device)[:, None]
+        self.tokens[row, at.index] = tokens
+        self.state = state
+        self.advance(at)
+
+    def lost(self) -> tuple[Int[Tensor, "b t"], Bool[Tensor, "b t"]] | None:
+        """The tokens from which a state that was lost is made anew, and where they are."""
+        if self.state is not None or not self.used:
+            return None
+        steps = torch.arange(self.used, device=self.tokens.device)
+        return self.tokens[:, : self.used], steps < self.length[:, None]
+
+    def reorder(self, rows: Int[Tensor, "b"]) -> None:
+        super().reorder(rows)
+        self.tokens = self.tokens[rows]
+        self.state = self.state[rows] if self.state is not None else None
+
+    def trim(self, length: int) -> None:
+        if length < self.used:
+            self.state = None
+        super().trim(length)
