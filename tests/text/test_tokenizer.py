@@ -199,3 +199,10 @@ def test_a_number_beyond_the_vocabulary_has_no_piece() -> None:
     tokenizer = trained["char"]
     with pytest.raises(IndexError, match=f"no token {len(tokenizer)} "):
         tokenizer.piece(len(tokenizer))
+
+
+def test_a_word_written_as_unknown_is_an_unknown_word() -> None:
+    """Prepared corpora write <unk> for rare words: it is one token, never two, and trained or not the same one."""
+    tokenizer = Tokenizer.train(["a <unk> b\n"] * 3, Text(kind="word"))
+    assert tokenizer.encode("a <unk> b <s>") == [*tokenizer.encode("a"), 1, *tokenizer.encode("b"), 1, 1]
+    assert len(tokenizer) == 4 + len(["\n", "a", "b"])

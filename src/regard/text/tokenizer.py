@@ -61,6 +61,8 @@ class Tokenizer:
         if settings.lowercase:
             backend.normalizer = normalizers.Lowercase()
         lines = (line for text in texts for line in split_lines(text))
+        if UNKNOWN not in recipe.cuts:  # known already: the backend would number it twice
+            lines = (line.replace(UNKNOWN, " ") for line in lines)
         size = settings.vocabulary or MOST.get(settings.kind, 8000)
         try:
             backend.train_from_iterator(lines, recipe.trainer(size))
@@ -144,10 +146,11 @@ class Recipe:
     decoder: decoders.Decoder | None = None
     trainer_options: tuple = ()
     model_options: tuple = ()
+    cuts: tuple = tuple(SPECIALS)  # the symbols that no text may spell
 
     def make(self) -> Backend:
         backend = Backend(self.model(**dict(self.model_options)))
-        backend.pre_tokenizer = pre_tokenizers.Sequence([_lines, _symbols, *self.before])
+        backend.pre_tokenizer = pre_tokenizers.Sequence([_lines, cut_inside(self.cuts), *self.before])
         if self.decoder is not None:
             backend.decoder = self.decoder
         return backend
@@ -158,8 +161,11 @@ class Recipe:
         )
 
 
+def cut_inside(symbols: Iterable[str]) -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Split(Regex("<(?=" + "|".join(symbol[1:] for symbol in symbols) + ")"), "isolated")
+
+
 _lines = pre_tokenizers.Split("\n", "isolated")
-_symbols = pre_tokenizers.Split(Regex("<(?=" + "|".join(symbol[1:] for symbol in SPECIALS) + ")"), "isolated")
 _each = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
 _between = pre_tokenizers.Split(Regex(r"[^\S\n]+"), "removed")
 _spaces = pre_tokenizers.Metaspace(prepend_scheme="never")
@@ -176,7 +182,13 @@ KINDS = {
         decoders.ByteLevel(),
         trainer_options=(("initial_alphabet", list(_bytes)),),
     ),
-    "word": Recipe(models.WordLevel, trainers.WordLevelTrainer, (_between,), model_options=_unknown),
+    "word": Recipe(  # a word written <unk>, as prepared corpora have it, is an unknown word
+        models.WordLevel,
+        trainers.WordLevelTrainer,
+        (_between,),
+        model_options=_unknown,
+        cuts=tuple(symbol for symbol in SPECIALS if symbol != UNKNOWN),
+    ),
     "bpe": Recipe(models.BPE, trainers.BpeTrainer, (_spaces,), _back, model_options=_unknown),
     "byte-bpe": Recipe(
         models.BPE,
