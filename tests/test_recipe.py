@@ -48,7 +48,7 @@ def test_a_mistake_in_a_section_is_named(tree: dict, message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"steps": 0}, "train.steps and train.max_tokens are both 0: training would never end"),
+        ({"steps": 0}, "train.steps, max_tokens and max_seconds are all 0: training would never end"),
         ({"steps": -5, "max_tokens": 10}, "train.steps = -5; it must be 0 or more"),
         ({"accumulate": 0}, "train.accumulate = 0; it must be at least 1"),
         ({"save_every": 0}, "train.save_every = 0; it must be at least 1"),

@@ -23,13 +23,14 @@ class Train:
     """How a model is trained.
 
     `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and
-    gives the same gradient with less memory. Training ends at `steps` or `max_tokens` predicted tokens, whichever comes
-    first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of
+    gives the same gradient with less memory. Training ends at `steps`, `max_tokens` predicted tokens or `max_seconds`,
+    whichever comes first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of
     the formula.
     """
 
     steps: int = 1000
     max_tokens: int = 0
+    max_seconds: float = 0.0
     batch_tokens: int = 4096
     accumulate: int = 1
     rate: float = 1e-3
@@ -55,8 +56,8 @@ class Train:
     threads: int = 0
 
     def __post_init__(self) -> None:
-        if self.steps < 1 and self.max_tokens < 1:
-            raise UserError("train.steps and train.max_tokens are both 0: training would never end")
+        if not (self.steps or self.max_tokens or self.max_seconds):
+            raise UserError("train.steps, max_tokens and max_seconds are all 0: training would never end")
         for name in (
             "batch_tokens",
             "accumulate",
@@ -67,7 +68,7 @@ class Train:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 1")
-        for name in ("steps", "max_tokens", "warmup", "weight_decay", "clip", "patience", "threads"):
+        for name in ("steps", "max_tokens", "max_seconds", "warmup", "weight_decay", "clip", "patience", "threads"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be 0 or more")
         for name in ("decay", "floor"):

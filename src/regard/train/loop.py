@@ -66,6 +66,7 @@ class Trainer:
                 if self.valid is not None and (last or progress.step % settings.evaluate_every == 0):
                     last = self._validate(self.valid) or last
                     progress.seconds = time.perf_counter() - began
+                    last = last or self.upcoming() is None
                 stops = interrupted.is_set()
                 if due or last or stops:  # what an interruption saves is no checkpoint that an average counts
                     self._stop_if_lost(nats, norm, batch)
@@ -100,16 +101,19 @@ class Trainer:
         settings, progress = self.settings, self.state.progress
         parts = [progress.step / settings.steps] if settings.steps else []
         parts += [progress.tokens / settings.max_tokens] if settings.max_tokens else []
+        parts += [progress.seconds / settings.max_seconds] if settings.max_seconds else []
         return max(parts)
 
     def _loss(self, batch: Batch) -> Loss:
         return self.objective(self.model, batch)
 
     def upcoming(self) -> Batch | None:
-        """The batch at this place of the data, or None when training ends here: after `steps`, or before `max_tokens`
-        would be passed."""
+        """The batch at this place of the data, or None when training ends here: after `steps`, after `max_seconds`, or
+        before `max_tokens` would be passed."""
         settings, progress = self.settings, self.state.progress
         if settings.steps and progress.step >= settings.steps:
+            return None
+        if settings.max_seconds and progress.seconds >= settings.max_seconds:
             return None
         if progress.batch >= self.batches.steps(progress.epoch):
             progress.epoch, progress.batch = progress.epoch + 1, 0
