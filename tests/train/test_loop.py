@@ -185,7 +185,7 @@ def test_a_rate_that_is_too_high_ends_as_a_failure_of_the_world(tmp_path: Path) 
 
 def test_training_ends_when_its_time_is_over_and_is_saved(tmp_path: Path) -> None:
     settings = {"steps": 0, "max_seconds": 0.5, "evaluate_every": 1, "save_every": 10_000, "log_every": 1}
-    folder = train(language_model(tmp_path, train=settings), tmp_path / "run", quiet=True)
+    folder = train(language_model(tmp_path, **settings), tmp_path / "run", quiet=True)
     steps = [event for event in log(folder) if event["event"] == "step"]
     assert steps[-2]["seconds"] < 0.5
     assert log(folder)[-1]["event"] == "end"
