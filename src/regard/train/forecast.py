@@ -43,8 +43,12 @@ def forecast(trainer: Trainer) -> Forecast:
     seconds = min(timed(trainer, piece) for _ in range(2))
     put_generators(chance, trainer.device)
     count, pieces = parameters(state.model), batch.count / piece.count
-    limits = [settings.steps, settings.max_tokens // batch.count, int(settings.max_seconds / seconds / pieces)]
-    steps = max(1, min((most for most in limits if most), default=1))
+    limits = {
+        "steps": settings.steps,
+        "max_tokens": settings.max_tokens // batch.count,
+        "max_seconds": int(settings.max_seconds / (seconds * pieces)),
+    }
+    steps = min(max(1, most) for name, most in limits.items() if getattr(settings, name))
     averages = {"none": 0, "ema": 1, "last": settings.average_last}[settings.average]
     return Forecast(
         parameters=count,
