@@ -4,11 +4,11 @@ import time
 from dataclasses import dataclass
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from regard.data import Batch, Batcher
 from regard.systems import parameters
 from regard.train.device import autocast
+from regard.train.flops import flop_counter
 from regard.train.loop import Trainer
 from regard.train.state import generators, put_generators
 
@@ -38,7 +38,7 @@ def forecast(trainer: Trainer) -> Forecast:
     batch = typical(trainer.batches, state.progress.epoch)
     piece = batch.split(settings.accumulate)[0]
     chance, saved = generators(trainer.device), SavedBytes()
-    with FlopCounterMode(display=False) as counter, saved:
+    with flop_counter() as counter, saved:
         rehearse(trainer, piece)
     seconds = min(timed(trainer, piece) for _ in range(2))
     put_generators(chance, trainer.device)
