@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 
 from regard.place import Place
-from regard.shapes import Int, Tensor
+from regard.shapes import Bool, Int, Tensor
 
 BLOCK = 64  # slots
 
@@ -117,3 +117,41 @@ class KeyValues(Cache):
         super().reorder(rows)
         for layer in self.layers:
             layer.reorder(rows)
+
+
+class Rereading(Cache):
+    """A cache of one size for any length. It cannot be turned back: after `trim` it is made anew from the tokens."""
+
+    def __init__(self, rows: int, capacity: int, device: torch.device | str = "cpu"):
+        super().__init__(rows, capacity, device)
+        self.tokens = torch.zeros(rows, capacity, dtype=torch.long, device=device)
+
+    @property
+    def blank(self) -> bool:
+        """Nothing of the text is remembered but its tokens."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        raise NotImplementedError
+
+    def note(self, tokens: Int[Tensor, "b t"], at: Place) -> None:
+        """Keep and count the tokens just read."""
+        row = torch.arange(len(tokens), device=tokens.device)[:, None]
+        self.tokens[row, at.index] = tokens
+        self.advance(at)
+
+    def lost(self) -> tuple[Int[Tensor, "b t"], Bool[Tensor, "b t"]] | None:
+        """The tokens from which what was forgotten is made anew, and where they are."""
+        if not self.blank or not self.used:
+            return None
+        steps = torch.arange(self.used, device=self.tokens.device)
+        return self.tokens[:, : self.used], steps < self.length[:, None]
+
+    def reorder(self, rows: Int[Tensor, "b"]) -> None:
+        super().reorder(rows)
+        self.tokens = self.tokens[rows]
+
+    def trim(self, length: int) -> None:
+        if length < self.used:
+            self.forget()
+        super().trim(length)
