@@ -31,3 +31,9 @@ class Place:
         """The same record with `change` done to each field that is there."""
         fields = {name: value for name, value in vars(self).items() if value is not None}
         return replace(self, **{name: change(value) for name, value in fields.items()})
+
+    def each(self) -> "list[Place]":
+        """The places one column at a time, for what goes token by token."""
+        fields = {name: value.split(1, dim=1) for name, value in vars(self).items() if value is not None}
+        columns = [dict(zip(fields, column, strict=True)) for column in zip(*fields.values(), strict=True)]
+        return [replace(self, **column) for column in columns]

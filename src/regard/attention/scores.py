@@ -49,10 +49,10 @@ class Bilinear(Score):
         nn.init.normal_(self.between, std=1 / width)
 
     def forward(self, query, key):
-        return (query @ self.between) @ key.transpose(-2, -1)
+        return through(query, self.between) @ key.transpose(-2, -1)
 
     def folded(self, query):
-        return query @ self.between, 1.0
+        return through(query, self.between), 1.0
 
 
 class Additive(Score):
@@ -69,8 +69,13 @@ class Additive(Score):
         nn.init.normal_(self.judge, std=width**-0.5)
 
     def forward(self, query, key):
-        mixed = torch.tanh((query @ self.from_query)[:, :, :, None] + key[:, :, None])
+        mixed = torch.tanh(through(query, self.from_query)[:, :, :, None] + key[:, :, None])
         return torch.einsum("bhqkd,hd->bhqk", mixed, self.judge)
+
+
+def through(query: Float[Tensor, "b h q d"], matrix: Float[Tensor, "h d e"]) -> Float[Tensor, "b h q e"]:
+    """Each head's queries through its own matrix, all rows in one product: `@` would make one product per row."""
+    return torch.einsum("bhqd,hde->bhqe", query, matrix)
 
 
 SCORES = {

@@ -2,6 +2,7 @@
 
 from torch import nn
 
+from regard.attention.cache import Cache
 from regard.attention.look import Look
 from regard.attention.scores import SCORES
 from regard.blocks.memory import Memory
@@ -19,9 +20,11 @@ class Alignment(nn.Module):
         self.look = Look("cross", score=SCORES[score](1, width))
         self.to_key = nn.Linear(width, width, bias=False) if score == "additive" else nn.Identity()
 
-    def keys(self, memory: Memory) -> Float[Tensor, "b s w"]:
-        """What queries are held against: made once for a memory."""
-        return self.to_key(memory.vectors)
+    def keys(self, memory: Memory, cache: Cache | None = None) -> Float[Tensor, "b s w"]:
+        """What queries are held against: made once for a memory, and kept by the cache where there is one."""
+        if cache is None:
+            return self.to_key(memory.vectors)
+        return cache.once("keys", lambda: (self.to_key(memory.vectors),))[0]
 
     def forward(
         self, query: Float[Tensor, "b t w"], keys: Float[Tensor, "b s w"], memory: Memory, at: Place
