@@ -1,17 +1,19 @@
 """Recurrent layers (S1, S2): a state that is carried along the text, one token at a time.
 
 Each layer is torch's own fused kernel over the whole sequence; where attention feeds back into every step, the same
-layers are called with one token at a time. A state is `[b n w]`: for each layer the hidden vector and, of an LSTM, the
-cell beside it, so that whoever keeps, reorders or hands over a state need not know which cell it is.
+layers are called with one token at a time and take torch's single cell. A state is `[b n w]`: for each layer the hidden
+vector and, of an LSTM, the cell beside it, so that whoever keeps, reorders or hands over a state need not know which
+cell it is.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.attention.cache import Cache
+from regard.attention.cache import Rereading
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
@@ -21,6 +23,11 @@ CELLS: dict[str, Callable[..., nn.RNNBase]] = {
     "rnn": nn.RNN,  # h = tanh(W x + U h + b) (Elman, 1990)
     "gru": nn.GRU,  # Cho et al., 2014
     "lstm": nn.LSTM,  # Hochreiter and Schmidhuber, 1997, with a forget gate
+}
+ONE_TOKEN: dict[str, Callable[..., Any]] = {
+    "rnn": torch.rnn_tanh_cell,
+    "gru": torch.gru_cell,
+    "lstm": torch.lstm_cell,
 }
 GATES = {"rnn": (), "gru": ("reset", "update"), "lstm": ("input", "forget", "output")}
 PARTS = {"rnn": 1, "gru": 1, "lstm": 2}  # vectors in the state of one layer
@@ -56,6 +63,8 @@ class RecurrentLayer(nn.Module):
         return turned(y, present) if self.backward else y
 
     def _run(self, x: Tensor, state: Tensor | None, present: Tensor | None) -> tuple[Tensor, Tensor]:
+        if x.shape[1] == 1 and state is not None and present is None:
+            return self._step(x[:, 0], state.to(x.dtype))
         first = None if state is None else tuple(part[None].contiguous() for part in state.to(x.dtype).unbind(1))
         given = first if self.parts == 2 or first is None else first[0]
         if present is None:
@@ -65,6 +74,13 @@ class RecurrentLayer(nn.Module):
             packed, last = self.fused(pack_padded_sequence(x, lengths, True, enforce_sorted=False), given)
             y, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
         return y, torch.stack([part[0] for part in (last if self.parts == 2 else (last,))], dim=1)
+
+    def _step(self, x: Float[Tensor, "b i"], state: Float[Tensor, "b p w"]) -> tuple[Tensor, Tensor]:
+        """One token by the cell alone: the kernel for whole sequences takes twice as long over one (LSTM, training)."""
+        before = state.unbind(1)
+        after = ONE_TOKEN[self.cell](x, before if self.parts == 2 else before[0], *self.fused.all_weights[0])
+        last = torch.stack(after if self.parts == 2 else (after,), dim=1)
+        return last[:, :1], last
 
     def _open(self, x: Tensor, y: Tensor, state: Tensor | None) -> Float[Tensor, "b t g w"]:
         """The gates from their equations, in the order of torch's weights: i f g o of an LSTM, r z n of a GRU."""
@@ -159,36 +175,24 @@ def turned(x: Float[Tensor, "b t ..."], present: Bool[Tensor, "b t"] | None) -> 
     return x[torch.arange(len(x), device=x.device)[:, None], index]
 
 
-class States(Cache):
-    """The cache of a recurrent decoder: its state after the last token, and the tokens themselves.
-
-    A state does not grow with the text and cannot be turned back: after `trim` it is made anew from the tokens.
-    """
+class States(Rereading):
+    """The cache of a recurrent decoder: its state after the last token, and the tokens themselves."""
 
     def __init__(self, rows: int, capacity: int, device: torch.device | str = "cpu"):
         super().__init__(rows, capacity, device)
         self.state: Tensor | None = None
-        self.tokens = torch.zeros(rows, capacity, dtype=torch.long, device=device)
+
+    @property
+    def blank(self) -> bool:
+        return self.state is None
+
+    def forget(self) -> None:
+        self.state = None
 
     def keep(self, tokens: Int[Tensor, "b t"], at: Place, state: Float[Tensor, "b n w"]) -> None:
-        row = torch.arange(len(tokens), device=tokens.device)[:, None]
-        self.tokens[row, at.index] = tokens
         self.state = state
-        self.advance(at)
-
-    def lost(self) -> tuple[Int[Tensor, "b t"], Bool[Tensor, "b t"]] | None:
-        """The tokens from which a state that was lost is made anew, and where they are."""
-        if self.state is not None or not self.used:
-            return None
-        steps = torch.arange(self.used, device=self.tokens.device)
-        return self.tokens[:, : self.used], steps < self.length[:, None]
+        self.note(tokens, at)
 
     def reorder(self, rows: Int[Tensor, "b"]) -> None:
         super().reorder(rows)
-        self.tokens = self.tokens[rows]
         self.state = self.state[rows] if self.state is not None else None
-
-    def trim(self, length: int) -> None:
-        if length < self.used:
-            self.state = None
-        super().trim(length)
