@@ -6,11 +6,12 @@ from typing import Any
 from regard import decode
 from regard.cli.output import counting, note
 from regard.cli.showing import described, lead, token_values
+from regard.text import Encoded
 
 Record = dict[str, Any]
 
 
-def encode(model: Any, texts: list[str]) -> list[list[int]]:
+def encode(model: Any, texts: list[str]) -> list[Encoded]:
     """The tokens of each text; what the vocabulary does not hold is said."""
     found = [model.tokenizer.encode_with_offsets(text) for text in texts]
     strange = [
@@ -23,28 +24,32 @@ def encode(model: Any, texts: list[str]) -> list[list[int]]:
         total, shown = sum(len(tokens.ids) for tokens in found), list(dict.fromkeys(strange))
         more = " ..." if len(shown) > 8 else ""
         note(f"{len(strange):,} of {total:,} tokens are unknown to this run: {' '.join(shown[:8])}{more}")
-    return [tokens.ids for tokens in found]
+    return found
 
 
 def continued(
     model: Any, settings: Any, prompts: list[str], *, seed: int, stop: Sequence[str], best: int, tokens: bool
 ) -> list[Record]:
     """The `best` continuations of each prompt."""
-    encoded = encode(model, prompts)
+    encoded = [prompt.ids for prompt in encode(model, prompts)]
     with counting(len(prompts), "texts") as on_done:
         found = decode.generate(
             model.model, model.tokenizer, settings, prompts=encoded, seed=seed, stop=stop, on_done=on_done
         )
+
+    def text(hypothesis: decode.Hypothesis) -> str:
+        return decode.cut(model.tokenizer.decode(hypothesis.tokens), stop)
+
     tell_forgotten(model, max(len(ids) + len(h.tokens) for ids, row in zip(encoded, found, strict=True) for h in row))
     return [
-        {"prompt": prompt, "texts": [described(model, h, stop=stop, tokens=tokens, score=best > 1) for h in row[:best]]}
+        {"prompt": prompt, "texts": [described(model, text(h), h, tokens=tokens, score=best > 1) for h in row[:best]]}
         for prompt, row in zip(prompts, found, strict=True)
     ]
 
 
 def streamed(model: Any, settings: Any, prompt: str, *, seed: int, stop: Sequence[str]) -> None:
     """Print a continuation as it is made, whole characters only."""
-    (encoded,) = encode(model, [prompt])
+    encoded = encode(model, [prompt])[0].ids
     model.model.fits(len(encoded) + 1, "the prompt")
     stream = decode.Stream(model.tokenizer, stop)
 
@@ -69,15 +74,20 @@ def translated(
     model: Any, settings: Any, sources: list[str], *, seed: int, first: int, best: int, tokens: bool
 ) -> list[Record]:
     """The `best` translations of each source; `first` is the number of the first one among all."""
-    encoded = encode(model, [source.strip() for source in sources])  # as the lines of a training file
+    texts = [source.strip() for source in sources]  # as the lines of a training file
+    encoded = list(zip(texts, encode(model, texts), strict=True))
+    chance = {"seed": seed, "first": first}
     with counting(len(sources), "translated") as on_done:
-        found = decode.generate(
-            model.model, model.tokenizer, settings, sources=encoded, seed=seed, first=first, on_done=on_done
+        found = decode.translate(
+            model.model, model.tokenizer, settings, encoded, kind=model.recipe.text.kind, on_done=on_done, **chance
         )
-    if cut := sum(row[0].ended == "length" for row in found):
+    if cut := sum(row[0].hypothesis.ended == "length" for row in found):
         note(f"{cut:,} of {len(found):,} translations were cut: no end within {settings.max_tokens} tokens")
     return [
-        {"source": source, "texts": [described(model, h, tokens=tokens, score=best > 1) for h in row[:best]]}
+        {
+            "source": source,
+            "texts": [described(model, t.text, t.hypothesis, tokens=tokens, score=best > 1) for t in row[:best]],
+        }
         for source, row in zip(sources, found, strict=True)
     ]
 
@@ -86,8 +96,9 @@ def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
     """The log-probability of each text, given its source where the model reads one."""
     tokenizer, given = model.tokenizer, None
     if model.model.reads_source:
-        texts, given = [text.strip() for text in texts], encode(model, [source.strip() for source in sources])
-    encoded = encode(model, texts)
+        texts = [text.strip() for text in texts]
+        given = [source.ids for source in encode(model, [source.strip() for source in sources])]
+    encoded = [text.ids for text in encode(model, texts)]
     found = decode.score(model.model, tokenizer, encoded, given)
     return [
         {"text": text, "log_probability": sum(values), "tokens": token_values(model, [*ids, tokenizer.end], values)}

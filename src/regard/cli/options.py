@@ -54,6 +54,10 @@ class DecodeOptions:
     "Keep the N best beginnings."
     length_penalty: str | None = None
     "none, average, or gnmt:EXPONENT."
+    coverage_penalty: float | None = None
+    "With a beam: how much it minds source words that a translation did not look at; 0 not at all."
+    replace_unknown: bool | None = None
+    "Write each unknown word of a translation as the source word that it looked at most."
 
     @property
     def given(self) -> dict[str, Any]:
@@ -67,6 +71,8 @@ class DecodeOptions:
             given = {"temperature": 0.0, "repetition_penalty": 1.0, **given}
         if given.get("temperature", 0) > 0:
             given = {"beam": 1, **given}
+        if given.get("beam") == 1:
+            given = {"coverage_penalty": 0.0, **given}
         if given.get("temperature") == 0:
             given = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, **given}
         return replace(settings, **given)

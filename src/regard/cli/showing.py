@@ -1,16 +1,11 @@
 """Made texts and scores, as plain records for JSON and as lines for a reader."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 
-def described(
-    model: Any, hypothesis: Any, *, stop: Sequence[str] = (), tokens: bool = False, score: bool = False
-) -> dict[str, Any]:
-    """A hypothesis in plain words; its score and each of its tokens where asked for."""
-    from regard.decode import cut
-
-    text = cut(model.tokenizer.decode(hypothesis.tokens), stop)
+def described(model: Any, text: str, hypothesis: Any, *, tokens: bool = False, score: bool = False) -> dict[str, Any]:
+    """A made text in plain words; its score and each of its tokens where asked for."""
     out: dict[str, Any] = {"text": text, "ended": hypothesis.ended}
     if score or tokens:
         out |= {"score": hypothesis.score, "log_probability": sum(hypothesis.log_probabilities)}

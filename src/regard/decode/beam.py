@@ -2,6 +2,9 @@
 
 A hypothesis is finished when its end symbol is among the best `beam` candidates of a step; a text is done when `beam`
 of them are. With a beam of 1 this is greedy decoding.
+
+Length and coverage penalty rank the finished hypotheses. Beginnings compete by their plain sums: they have the same
+length, and what they have not looked at yet they still may.
 """
 
 from dataclasses import dataclass, field
@@ -15,54 +18,76 @@ from regard.decode.settings import Decode
 Candidate = tuple[float, int, int, float]  # sum so far, row of the session, token, its log-probability
 
 
+@dataclass(frozen=True)
+class Step:
+    """What a step knows of each row of the session: its tokens, where the next one looks, what was covered."""
+
+    rows: list[list[int]]
+    looked: list[list[int]]
+    covered: list[float]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """An unfinished hypothesis: the sum of its log-probabilities, each of them, and where each token looked."""
+
+    total: float = 0.0
+    values: list[float] = field(default_factory=list)
+    looked: list[int] = field(default_factory=list)
+
+
 @dataclass
 class Search:
-    """One text's part of the search: its live beginnings, as sum and log-probabilities, and its finished hypotheses."""
+    """One text's part of the search: its live beginnings and its finished hypotheses."""
 
     begun: int
     settings: Decode
-    live: list[tuple[float, list[float]]] = field(default_factory=lambda: [(0.0, [])])
+    live: list[Beginning] = field(default_factory=lambda: [Beginning()])
     done: list[Hypothesis] = field(default_factory=list)
 
-    def advance(self, ranked: list[Candidate], first: int, rows: list[list[int]], end: int) -> list[tuple[int, int]]:
+    def advance(self, ranked: list[Candidate], first: int, step: Step, end: int) -> list[tuple[int, int]]:
         """Take the best candidates; those that go on are given back as (row, token)."""
         before, self.live, going = self.live, [], []
         for rank, (total, row, token, value) in enumerate(ranked):
-            history = [*before[row - first][1], value]
+            old = before[row - first]
+            values = [*old.values, value]
             if token != end and len(self.live) < self.settings.beam:
-                self.live.append((total, history))
+                self.live.append(Beginning(total, values, [*old.looked, *step.looked[row]]))
                 going.append((row, token))
             elif token == end and rank < self.settings.beam:
-                self._finish(rows[row], total, history, "end")
+                self._finish(step.rows[row], Beginning(total, values, old.looked), step.covered[row], "end")
         return going
 
-    def close(self, going: list[tuple[int, int]], rows: list[list[int]]) -> None:
+    def close(self, going: list[tuple[int, int]], step: Step) -> None:
         """No token more: fill up with what is unfinished."""
-        for (total, history), (row, token) in zip(self.live, going, strict=True):
+        for beginning, (row, token) in zip(self.live, going, strict=True):
             if len(self.done) < self.settings.beam:
-                self._finish([*rows[row], token], total, history, "length")
+                self._finish([*step.rows[row], token], beginning, step.covered[row], "length")
 
-    def _finish(self, row: list[int], total: float, history: list[float], ended: str) -> None:
-        score = total / length_penalty(self.settings.length_penalty, len(history))
-        self.done.append(Hypothesis(row[self.begun :], history, score, ended))
+    def _finish(self, row: list[int], found: Beginning, covered: float, ended: str) -> None:
+        """log P / lp + beta * coverage, Wu et al. (2016), eq. 14. The step that ends a text looks and counts too."""
+        score = found.total / length_penalty(self.settings.length_penalty, len(found.values))
+        score += self.settings.coverage_penalty * covered
+        self.done.append(Hypothesis(row[self.begun :], found.values, score, ended, found.looked))
 
 
 def beam_search(session: Session, settings: Decode, *, end: int, most: int) -> list[list[Hypothesis]]:
     """The finished hypotheses of each row of the session, best first."""
     searches = [Search(len(row), settings) for row in session.rows]
     open_searches = searches
-    for step in range(1, most + 1):
+    for count in range(1, most + 1):
         table = best_tokens(session, 2 * settings.beam)
+        step = Step(session.rows, session.looked(), session.covered())
         still_open, going, first = [], [], 0
         for search in open_searches:
-            count = len(search.live)
-            ranked = rank(search, table[first : first + count], first)[: 2 * settings.beam]
-            here = search.advance(ranked, first, session.rows, end)
-            first += count
+            live = len(search.live)
+            ranked = rank(search, table[first : first + live], first)[: 2 * settings.beam]
+            here = search.advance(ranked, first, step, end)
+            first += live
             if len(search.done) >= settings.beam or not here:
                 continue
-            if step == most:
-                search.close(here, session.rows)
+            if count == most:
+                search.close(here, step)
                 continue
             still_open.append(search)
             going += here
@@ -85,6 +110,6 @@ def best_tokens(session: Session, count: int) -> list[list[tuple[float, int]]]:
 def rank(search: Search, table: list[list[tuple[float, int]]], first: int) -> list[Candidate]:
     """Every way to lengthen this text's beginnings, best first."""
     candidates = [
-        (search.live[i][0] + value, first + i, token, value) for i, row in enumerate(table) for value, token in row
+        (search.live[i].total + value, first + i, token, value) for i, row in enumerate(table) for value, token in row
     ]
     return sorted(candidates, key=lambda candidate: -candidate[0])

@@ -1,6 +1,6 @@
 """A finished text and how likely it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -8,13 +8,15 @@ class Hypothesis:
     """Generated tokens without start and end symbol. `log_probabilities` has one entry more when the end was generated.
 
     `score` is what a beam sorted by; without a beam it is the plain sum. `ended` is "end", "stop", "length", or "empty"
-    where there was nothing to translate.
+    where there was nothing to translate. `aligned` has for each token the place of the source that it looked at most;
+    it is empty when that was not asked for.
     """
 
     tokens: list[int]
     log_probabilities: list[float]
     score: float
     ended: str
+    aligned: list[int] = field(default_factory=list)
 
 
 NOTHING = Hypothesis([], [], 0.0, "empty")

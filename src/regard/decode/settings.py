@@ -8,7 +8,11 @@ from regard.errors import UserError, one_of
 
 @dataclass(frozen=True, kw_only=True)
 class Decode:
-    """How text is made. `length_penalty`: "none", "average", or "gnmt" with its exponent, as in "gnmt:0.6"."""
+    """How text is made. `length_penalty`: "none", "average", or "gnmt" with its exponent, as in "gnmt:0.6".
+
+    `coverage_penalty` is the beta of Wu et al. (2016), eq. 14: how much a beam minds source words that a translation
+    did not look at. `replace_unknown` writes an unknown word as the source word that it looked at most.
+    """
 
     max_tokens: int = 200
     temperature: float = 0.0
@@ -18,6 +22,8 @@ class Decode:
     repetition_penalty: float = 1.0
     beam: int = 1
     length_penalty: str = "average"
+    coverage_penalty: float = 0.0
+    replace_unknown: bool = False
 
     def __post_init__(self) -> None:
         if self.max_tokens < 1 or self.beam < 1:
@@ -36,9 +42,18 @@ class Decode:
             raise UserError(f"decode.repetition_penalty = {self.repetition_penalty}; it must be more than 0")
         if not all(map(math.isfinite, (self.temperature, self.repetition_penalty))):
             raise UserError("decode.temperature and decode.repetition_penalty must be finite numbers")
+        if not 0 <= self.coverage_penalty < math.inf:
+            raise UserError(f"decode.coverage_penalty = {self.coverage_penalty}; it must be 0 (off) or more")
+        if self.coverage_penalty and self.beam == 1:
+            raise UserError("decode.coverage_penalty ranks the hypotheses of a beam: set decode.beam above 1")
         name, mark, exponent = self.length_penalty.partition(":")
         one_of("decode.length_penalty", name, ("none", "average", "gnmt"))
         if mark and (name != "gnmt" or not exponent.replace(".", "", 1).isdecimal()):
             raise UserError(
                 f"decode.length_penalty = '{self.length_penalty}'; only gnmt takes a number, as in gnmt:0.6"
             )
+
+    @property
+    def aligned(self) -> bool:
+        """Whether it must be kept what a translation looks at."""
+        return self.coverage_penalty > 0 or self.replace_unknown

@@ -15,7 +15,7 @@ from regard.data.prepare import report as data_report
 from regard.data.prepare import report_lines
 from regard.data.sources import Record, Source
 from regard.data.splits import changed, open_source, splits
-from regard.decode import generate, together
+from regard.decode import check_alignment, together, translate
 from regard.decode.settings import Decode
 from regard.errors import UserError
 from regard.evaluate.perplexity import Units, perplexities, total_nats
@@ -50,8 +50,9 @@ def evaluate(
     """The scores that apply to the run's task, by the names that `--json` prints."""
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, stride)
-    if run.model.reads_source:
-        metrics(lowercase=lowercase, tokenize=tokenize)  # a wrong name is told now, not after all is translated
+    if run.model.reads_source:  # what is wrong is told now, not after all is measured
+        metrics(lowercase=lowercase, tokenize=tokenize)
+        check_alignment(run.model, decode or run.recipe.decode, run.recipe.text.kind)
     source = choose(run, data, say)
     if run.model.reads_source:
         records = list(source)
@@ -148,12 +149,11 @@ def translated(
     run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
 ) -> tuple[list[str], dict[str, int]]:
     """The best translation of each source, and how many were cut off or not made."""
-    settings = decode or run.recipe.decode
-    tokenizer = run.tokenizer
-    encoded = dict(enumerate(tokenizer.encode_batch(sources)))
-    limit = run.model.limit
-    fits = {i: ids for i, ids in encoded.items() if limit is None or len(ids) < limit}
-    found = generate(run.model, tokenizer, settings, sources=list(fits.values()), on_done=on_done)
-    best = {i: tokenizer.decode(hypotheses[0].tokens) for i, hypotheses in zip(fits, found, strict=True)}
-    cut = sum(hypotheses[0].ended == "length" for hypotheses in found)
+    settings, limit = decode or run.recipe.decode, run.model.limit
+    encoded = {i: (text, run.tokenizer.encode_with_offsets(text)) for i, text in enumerate(sources)}
+    fits = {i: source for i, source in encoded.items() if limit is None or len(source[1].ids) < limit}
+    kind = run.recipe.text.kind
+    found = translate(run.model, run.tokenizer, settings, list(fits.values()), kind=kind, on_done=on_done)
+    best = {i: row[0].text for i, row in zip(fits, found, strict=True)}
+    cut = sum(row[0].hypothesis.ended == "length" for row in found)
     return [best.get(i, "") for i in encoded], {"cut": cut, "too_long": len(encoded) - len(fits)}

@@ -1,0 +1,80 @@
+"""Greedy decoding (temperature 0) or sampling, one token for every open row at a time."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from regard.decode.hypothesis import Hypothesis
+from regard.decode.sample import draw, filtered, repetition
+from regard.decode.session import Session
+from regard.decode.settings import Decode
+from regard.shapes import Float, Int, Tensor
+
+
+class Draws(Protocol):
+    """Where random numbers come from: `next(numbers)` gives one in [0, 1) for each of the texts."""
+
+    def next(self, numbers: list[int]) -> Float[Tensor, "b"]: ...
+
+
+class Sampler:
+    """Lengthens the rows of a session until each has its end; `numbers` are the names of the rows.
+
+    `stops(tokens)` says whether a text ends with what it has; `on_token(number, token)` is told each token.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Decode,
+        *,
+        end: int,
+        numbers: list[int],
+        chance: Draws,
+        stops: Callable[[list[int]], bool] = lambda tokens: False,
+        on_token: Callable[[int, int], None] = lambda number, token: None,
+    ):
+        self.session, self.settings, self.end = session, settings, end
+        self.numbers, self.chance, self.stops, self.on_token = numbers, chance, stops, on_token
+        self.tokens: dict[int, list[int]] = {number: [] for number in numbers}
+        self.values: dict[int, list[float]] = {number: [] for number in numbers}
+        self.aligned: dict[int, list[int]] = {number: [] for number in numbers}
+        self.ended: dict[int, str] = {}
+
+    def run(self, most: int) -> list[list[Hypothesis]]:
+        """One hypothesis for each row, of at most so many tokens."""
+        open_rows = list(self.numbers)
+        for _ in range(most):
+            scores = self.session.log_probabilities()
+            chosen = self._choose(scores, open_rows)
+            values = scores.gather(1, chosen[:, None])[:, 0].tolist()
+            words = chosen.tolist()
+            for number, token, value, looked in zip(open_rows, words, values, self.session.looked(), strict=True):
+                self._take(number, token, value, looked)
+            going = [i for i, number in enumerate(open_rows) if number not in self.ended]
+            if not going:
+                break
+            open_rows = [open_rows[i] for i in going]
+            self.session.select(going)
+            self.session.append(chosen[going] if len(going) < len(words) else chosen, [words[i] for i in going])
+        return [[self._hypothesis(number)] for number in self.numbers]
+
+    def _choose(self, scores: Float[Tensor, "b v"], open_rows: list[int]) -> Int[Tensor, "b"]:
+        scores = repetition(scores, self.session.rows, self.settings.repetition_penalty)
+        if self.settings.temperature == 0:
+            return scores.argmax(-1)
+        return draw(filtered(scores, self.settings), self.chance.next(open_rows).to(scores.device))
+
+    def _take(self, number: int, token: int, value: float, looked: list[int]) -> None:
+        self.values[number].append(value)
+        if token == self.end:
+            self.ended[number] = "end"
+            return
+        self.tokens[number].append(token)
+        self.aligned[number] += looked
+        self.on_token(number, token)
+        if self.stops(self.tokens[number]):
+            self.ended[number] = "stop"
+
+    def _hypothesis(self, number: int) -> Hypothesis:
+        values, ended = self.values[number], self.ended.get(number, "length")
+        return Hypothesis(self.tokens[number], values, sum(values), ended, self.aligned[number])
