@@ -1,7 +1,7 @@
 """Maximum likelihood (O1, O2): the probability of what really follows, for a text alone or given a source."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,18 +15,24 @@ from regard.data.store import Store, write_documents, write_pairs
 from regard.errors import UserError
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
+from regard.tap import collect
 from regard.text import Tokenizer
 
+PIECE = 8192  # tokens of a long text that are read together
 AT_ONCE = {"cpu": 2**28, "cuda": 2**31}  # logits held together; more are made in pieces, and again for the gradient
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Sums over the counted targets: what is minimised, the plain negative log-likelihood in nats, and how many."""
+    """Sums over the counted targets: what is minimised, the plain negative log-likelihood in nats, and how many.
+
+    `parts` are what else is in the total, by name, to be shown.
+    """
 
     total: Float[Tensor, ""]
     nats: Float[Tensor, ""]
     count: int
+    parts: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +40,24 @@ class NextToken:
     """Predict each token of a text from those before it."""
 
     columns: ClassVar[tuple[str, ...]] = ("text",)
+    label: ClassVar[str] = ""
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.smoothing < 1:
             raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
 
-    def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, context: int, too_long: str):
+    def misfit(self, model: System) -> str:
+        """What stands against training the model for this, said of the model and of the objective; else nothing."""
+        given = "source" in self.columns
+        if model.reads_source == given:
+            return "" if model.writes_text else "writes no text and objective '{}' asks for it"
+        return f"reads {'no' if given else 'a'} source and objective '{{}}' gives {'one' if given else 'none'}"
+
+    def labels(self, source: Source) -> tuple[str, ...]:
+        return ()
+
+    def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, labels, context: int, too_long: str):
         return write_documents(source, tokenizer, folder)
 
     def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
@@ -51,6 +68,15 @@ class NextToken:
     def __call__(self, model: System, batch: Batch) -> Loss:
         if batch.tokens.shape[1] > model.context and batch.source is None:
             return carried(model, batch, smoothing=self.smoothing)
+        if model.whole_batches:
+            batch = replace(batch, at=batch.places())
+        if not (model.whole_batches and model.training):
+            return self._likelihood(model, batch)
+        with collect(model, "*.balance") as seen:
+            loss = self._likelihood(model, batch)
+        return balanced(loss, [each for name in seen for each in seen.all(name)], batch)
+
+    def _likelihood(self, model: System, batch: Batch) -> Loss:
         memory = model.encode(batch.source, batch.source_present) if batch.source is not None else None
         vectors = model.hidden(batch.tokens, memory, at=batch.at)
         return vocabulary_loss(model, vectors, batch, smoothing=self.smoothing)
@@ -63,7 +89,7 @@ class Translation(NextToken):
     columns: ClassVar[tuple[str, ...]] = ("source", "target")
     smoothing: float = 0.1
 
-    def write(self, source, tokenizer, folder, *, context, too_long):
+    def write(self, source, tokenizer, folder, *, labels, context, too_long):
         return write_pairs(source, tokenizer, folder, columns=self.columns, context=context, too_long=too_long)
 
     def batches(self, stores, tokenizer, model, **budget):
@@ -74,10 +100,17 @@ def carried(model: System, batch: Batch, *, smoothing: float) -> Loss:
     """Texts longer than the context, read piece by piece through a cache that carries on what was read before."""
     rows, length = batch.tokens.shape
     cache, losses = model.start(rows, length), []
-    for begin in range(0, length, model.context):
-        piece = batch.columns(begin, begin + model.context)
+    step = max(model.context, PIECE // rows)
+    for begin in range(0, length, step):
+        piece = batch.columns(begin, begin + step)
         losses.append(vocabulary_loss(model, model.hidden(piece.tokens, None, cache), piece, smoothing=smoothing))
     return added(losses, batch.count)
+
+
+def balanced(loss: Loss, terms: list[Float[Tensor, ""]], batch: Batch) -> Loss:
+    """With the terms that keep experts evenly used. They hold for the whole batch, so each target counts them once."""
+    term = torch.stack(terms).sum() * (batch.targets != IGNORE).sum()
+    return replace(loss, total=loss.total + term, parts={**loss.parts, "balance": term.detach()})
 
 
 def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float) -> Loss:
