@@ -46,8 +46,12 @@ def evaluate(
     tokenize: str = "13a",
     say: Callable[[str], None] = lambda line: None,
     counting: Counting = uncounted,
+    keep: Callable[[str, list[Any]], None] = lambda name, each: None,
 ) -> dict[str, Any]:
-    """The scores that apply to the run's task, by the names that `--json` prints."""
+    """The scores that apply to the run's task, by the names that `--json` prints.
+
+    `keep` is told what the scores are made from, one entry for each example.
+    """
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, stride)
     if run.model.reads_source:  # what is wrong is told now, not after all is measured
@@ -60,6 +64,8 @@ def evaluate(
         results = likelihood(run, fitting(run, records, source.name, say), stride, say)
         with counting(len(records), "translated") as on_done:
             hypotheses, lost = translated(run, sources, decode, on_done)
+        for name, texts in (("source", sources), ("reference", references), ("hypothesis", hypotheses)):
+            keep(name, texts)
         results |= lost
         if any(lost.values()):
             say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
