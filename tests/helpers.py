@@ -15,7 +15,7 @@ from torch import Tensor
 from regard.errors import UserError
 from regard.place import Place
 from regard.recipe import Recipe
-from regard.systems import SYSTEMS
+from regard.systems import SYSTEMS, built
 
 SMALL = {"width": 16, "heads": 2, "depth": 1, "context": 23, "dropout": 0.0}
 NEAR = {"rtol": 1e-4, "atol": 1e-5}
@@ -73,13 +73,14 @@ def slow_attend(
 def recipe(kind: str, **sections: dict[str, Any]) -> Recipe:
     """A very small system of this kind, with settings put over."""
     known = {field.name for field in fields(SYSTEMS[kind])}
-    reads_source = SYSTEMS[kind]().build(5).reads_source
+    model = built(SYSTEMS[kind](), 5, labels=2)
+    objective = "classification" if model.labels else "translation" if model.reads_source else "next-token"
     tree: dict[str, Any] = {
         "seed": 3,
         "data": {},
         "text": {"kind": "char"},
         "system": {"kind": kind, **{name: size for name, size in SMALL.items() if name in known}},
-        "objective": {"kind": "translation" if reads_source else "next-token"},
+        "objective": {"kind": objective},
         "train": {"steps": 6, "batch_tokens": 92, "warmup": 2, "device": "cpu", "rate": 0.01, "log_every": 1},
     }
     for name, values in sections.items():

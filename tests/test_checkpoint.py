@@ -28,7 +28,7 @@ from regard.checkpoint import (
     write_tensors,
 )
 from regard.errors import UserError, WorldError
-from regard.systems import SYSTEMS
+from regard.systems import SYSTEMS, built
 from regard.text import Text, Tokenizer
 from tests.helpers import recipe, refused
 
@@ -38,8 +38,9 @@ LETTERS = Tokenizer.train(["abcdefg"], Text(kind="char"))
 def written(folder: Path, kind: str = "gpt", **system: object) -> torch.nn.Module:
     """A run that was never trained, and the model in it."""
     made = recipe(kind, system=system)
-    model = made.system.build(len(LETTERS))
-    write_setup(folder, made, LETTERS)
+    labels = ("bad", "good", "odd") if made.objective.label else ()
+    model = built(made.system, len(LETTERS), len(labels))
+    write_setup(folder, made, LETTERS, labels)
     write_model(folder, weights(model), LETTERS)
     return model
 

@@ -20,14 +20,15 @@ from torch import Tensor
 
 from regard.errors import UserError, WorldError, writing
 from regard.recipe import Recipe
-from regard.systems import System
+from regard.systems import System, built
 from regard.text import Tokenizer
 
 FORMAT = 1
-WEIGHTS, CONFIG, TOKENIZER, LOG, REPORT = (
+WEIGHTS, CONFIG, TOKENIZER, LABELS, LOG, REPORT = (
     "model.safetensors",
     "config.json",
     "tokenizer.json",
+    "labels.json",
     "log.jsonl",
     "report.json",
 )
@@ -36,12 +37,13 @@ STATE = "state/trainer.safetensors"
 
 @dataclass(frozen=True)
 class Run:
-    """A loaded run, ready to use."""
+    """A loaded run, ready to use. `labels` are what its task tells apart, where it does."""
 
     path: Path
     recipe: Recipe
     tokenizer: Tokenizer
     model: System
+    labels: tuple[str, ...] = ()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -134,8 +136,10 @@ def write_model(folder: Path, tensors: dict[str, Tensor], tokenizer: Tokenizer) 
     write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint})
 
 
-def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> None:
+def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer, labels: tuple[str, ...] = ()) -> None:
     write(folder / TOKENIZER, tokenizer.to_json().encode())
+    if labels:
+        write_json(folder / LABELS, labels)
     write_json(folder / CONFIG, {"format": FORMAT, **recipe.to_dict()})
 
 
@@ -171,6 +175,16 @@ def read_tokenizer(folder: Path) -> Tokenizer:
         raise UserError(f"{path} is damaged: {error}") from None
 
 
+def read_labels(folder: Path, recipe: Recipe) -> tuple[str, ...]:
+    """The names of what the run's task tells apart; none where it has no labels."""
+    if not recipe.objective.label:
+        return ()
+    names = read_json(folder / LABELS)
+    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{folder / LABELS} is damaged: it is no list of names")
+    return tuple(names)
+
+
 def load(folder: Path | str, device: str = "cpu") -> Run:
     """A run ready to use: its model in evaluation mode on the device."""
     folder = Path(folder)
@@ -179,9 +193,10 @@ def load(folder: Path | str, device: str = "cpu") -> Run:
         raise UserError(f"{folder} has no {WEIGHTS} yet: its training did not reach a checkpoint")
     tokenizer = read_tokenizer(folder)
     tensors, _ = read_tensors(folder / WEIGHTS, tokenizer)
-    model = recipe.system.build(len(tokenizer))
+    labels = read_labels(folder, recipe)
+    model = built(recipe.system, len(tokenizer), len(labels))
     put_weights(model, tensors, str(folder / WEIGHTS))
-    return Run(folder, recipe, tokenizer, model.to(device).eval())
+    return Run(folder, recipe, tokenizer, model.to(device).eval(), labels)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 TABLE = Path(__file__).parent / "lectures.toml"
 NOMINAL = {"char": 100, "byte": 260}  # tokens in the vocabulary of a preset that takes what its text has, else 8,000
+LABELS = 2  # of a preset that classifies
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def presets_table() -> list[dict[str, Any]]:
     import torch
 
     from regard.recipe import OBJECTIVES, PRESETS, SYSTEMS, presets, read
-    from regard.systems import parameters
+    from regard.systems import built, parameters
 
     def name_of(value: Any, table: Mapping[str, type]) -> str:
         return next(kind for kind, cls in table.items() if type(value) is cls)
@@ -59,7 +60,7 @@ def presets_table() -> list[dict[str, Any]]:
         recipe = read(name)
         vocabulary = recipe.text.vocabulary or NOMINAL.get(recipe.text.kind, 8000)
         with torch.device("meta"):
-            model = recipe.system.build(vocabulary)
+            model = built(recipe.system, vocabulary, LABELS)
         about = (PRESETS / f"{name}.toml").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         table.append(
             {

@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from regard.place import Place
-from regard.systems import SYSTEMS, System
+from regard.systems import SYSTEMS, System, built
 
 VOCABULARY = 31
+LABELS = 5
 SMALL = {"width": 24, "heads": 4, "depth": 3, "hidden": 37, "context": 41, "dropout": 0.0}
+SMALL |= {"noise": 0.0, "importance_weight": 0.0, "load_weight": 0.0}  # as dropout, these act in training alone
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Case:
         torch.manual_seed(5)
         system = SYSTEMS[self.kind]
         small = {name: size for name, size in SMALL.items() if name in {field.name for field in fields(system)}}
-        model = system(**{**small, **self.settings, **more}).build(VOCABULARY)
+        model = built(system(**{**small, **self.settings, **more}), VOCABULARY, LABELS)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 0.1 * torch.randn_like(parameter)
@@ -60,6 +62,17 @@ CHOICES: list[dict[str, Any]] = [
     {"query": "current", "score": "bilinear", "feeding": True},
     {"feeding": True, "cell": "gru"},
     {"locked": True},
+    {"experts": 5, "chosen": 3},
+    {"experts": 1, "chosen": 1},
+    {"pool": "mean"},
+    {"pool": "max"},
+    {"windows": (1, 9)},
+    {"window": 4},
+    {"unit": "tanh"},
+    {"kernel": 5},
+    {"widest": 2},
+    {"stretch": 1.0},
+    {"stretch": 1.5},
 ]
 
 
@@ -79,8 +92,11 @@ def cases() -> list[Any]:
     return found
 
 
-every_system = pytest.mark.parametrize("case", cases())
-every_language_model = pytest.mark.parametrize("case", [c for c in cases() if not c.values[0].build().reads_source])
+MODELS = [(case, case.values[0].build()) for case in cases()]
+WRITING = [(case, model) for case, model in MODELS if model.writes_text]  # the others: laws/test_classifiers.py
+every_system = pytest.mark.parametrize("case", [case for case, _ in WRITING])
+every_language_model = pytest.mark.parametrize("case", [case for case, model in WRITING if not model.reads_source])
+every_classifier = pytest.mark.parametrize("case", [case for case, model in MODELS if model.labels])
 
 
 def texts(rows: int = 3, length: int = 13, seed: int = 1) -> torch.Tensor:

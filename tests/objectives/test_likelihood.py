@@ -63,7 +63,7 @@ def test_in_pieces_no_more_logits_are_held_than_allowed(monkeypatch: pytest.Monk
     assert max(sizes) == 5
 
 
-@pytest.mark.parametrize("kind", OBJECTIVES)
+@pytest.mark.parametrize("kind", [kind for kind, cls in OBJECTIVES.items() if issubclass(cls, NextToken)])
 def test_a_perfect_models_loss_is_zero_and_guessing_costs_the_log_of_the_vocabulary(kind: str) -> None:
     given = batch()
     objective = OBJECTIVES[kind](smoothing=0.0)

@@ -14,10 +14,13 @@ IGNORE = -100  # a target that is not counted
 
 @dataclass(frozen=True)
 class Batch:
-    """`targets[i]` is what should follow `tokens[i]`, or IGNORE. `count` says how many are not ignored."""
+    """What is read and what should be said: a token to follow each (or IGNORE), or one label for each row.
+
+    `count` says how many targets are not ignored. Where rows have one target each, `at` tells what is padding.
+    """
 
     tokens: Int[Tensor, "b t"]
-    targets: Int[Tensor, "b t"]
+    targets: Int[Tensor, "b t"] | Int[Tensor, "b"]
     count: int
     at: Place | None = None
     source: Int[Tensor, "b s"] | None = None
@@ -25,6 +28,21 @@ class Batch:
 
     def __len__(self) -> int:
         return self.tokens.shape[0]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether a row has one target, and not one for each of its tokens."""
+        return self.targets.ndim == 1
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of the rows, without the padding to their right: up to the last target, or as their places say."""
+        rows, width = self.tokens.shape
+        if not self.labelled:
+            steps = torch.arange(1, width + 1, device=self.targets.device)
+            return (steps * (self.targets != IGNORE)).amax(1).tolist()
+        present = self.at.present if self.at is not None else None
+        return [width] * rows if present is None else present.sum(1).tolist()
 
     def to(self, device: torch.device | str) -> "Batch":
         return self._map(lambda x: x.to(device, non_blocking=True))
@@ -40,16 +58,21 @@ class Batch:
         targets = self.targets[:, begin:end]
         return Batch(self.tokens[:, begin:end], targets, int((targets != IGNORE).sum()))
 
+    def places(self) -> Place:
+        """Where its tokens stand, and which are padding: all that follows the last counted target of a row."""
+        present = (self.targets != IGNORE).flip(1).cummax(1).values.flip(1)
+        return replace(self.at or Place.line(self.tokens), present=present)
+
     def row(self, i: int) -> "Batch":
         """One row, without the padding to its right."""
         one = self._map(lambda x: x[i : i + 1])
-        length = int((one.targets[0] != IGNORE).nonzero().max()) + 1
+        length = one.lengths[0]
         source = one.source
         if source is not None and one.source_present is not None:
             source = source[:, : int(one.source_present.sum())]
-        at = one.at.map(lambda x: x[:, :length]) if one.at is not None else None
-        tokens, targets = one.tokens[:, :length], one.targets[:, :length]
-        return Batch(tokens, targets, int((targets != IGNORE).sum()), at, source)
+        at = replace(one.at.map(lambda x: x[:, :length]), present=None) if one.at is not None else None
+        targets = one.targets if one.labelled else one.targets[:, :length]
+        return Batch(one.tokens[:, :length], targets, int((targets != IGNORE).sum()), at, source)
 
     def _map(self, change) -> "Batch":
         values = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,6 +1,6 @@
 """Token stores to batches. A batch is a pure function of (seed, epoch, step), so that resuming is exact.
 
-Batches hold a budget of tokens. Pairs are bucketed by length; text is packed into windows, where the document rule
+Batches hold a budget of tokens. Pairs and labelled texts are bucketed by length; text is packed into windows, where the document rule
 keeps neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
 """
 
@@ -86,6 +86,21 @@ class Pairs(Bucketed):
         targets = pad([np.append(ids, ends) for ids in target], IGNORE)
         count = sum(len(ids) + 1 for ids in target)
         return Batch(tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source))
+
+
+class Labelled(Bucketed):
+    """Texts, each between a start and an end symbol, and one label for each."""
+
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
+        self.text, self.label = stores
+        self.tokenizer = tokenizer
+        super().__init__(self.text.lengths + 2, batch_tokens=batch_tokens, seed=seed)
+
+    def collate(self, rows: np.ndarray) -> Batch:
+        texts = [np.r_[self.tokenizer.start, self.text[i], self.tokenizer.end] for i in rows]
+        labels = torch.from_numpy(np.concatenate([self.label[i] for i in rows]))
+        tokens = pad(texts, self.tokenizer.pad)
+        return Batch(tokens, labels, len(rows), Place.line(tokens, presence(texts)))
 
 
 class Documents(Bucketed):

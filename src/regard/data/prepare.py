@@ -1,7 +1,8 @@
 """From the `[data]` and `[text]` sections to a tokenizer, token files and a report. Nothing is lost in silence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,18 +15,30 @@ from regard.text import Text, Tokenizer
 
 
 class Task(Protocol):
-    """What the data are for: the columns that are read, and how their tokens are kept."""
+    """What the data are for: the columns that are read, which of them holds labels, and how their tokens are kept."""
 
     columns: tuple[str, ...]
+    label: str  # "" where every column is text
+
+    def labels(self, source: Source) -> tuple[str, ...]:
+        """The labels there are, as the training split has them."""
 
     def write(
-        self, source: Source, tokenizer: Tokenizer, folder: Path, *, context: int, too_long: str
+        self,
+        source: Source,
+        tokenizer: Tokenizer,
+        folder: Path,
+        *,
+        labels: tuple[str, ...],
+        context: int,
+        too_long: str,
     ) -> tuple[list[Store], Counts]: ...
 
 
 @dataclass(frozen=True)
 class Prepared:
     tokenizer: Tokenizer
+    labels: tuple[str, ...]
     report: dict[str, Any]
 
 
@@ -42,14 +55,25 @@ def prepare(
     """Train the tokenizer on the training split, then write every split's tokens below `folder`."""
     sources, said = opened or splits(data, task.columns)
     say(f"reading {', '.join(f'{len(source):,} {split}' for split, source in sources.items())} records")
-    tokenizer = Tokenizer.train((text for record in sources["train"] for text in record), text)
+    labels = task.labels(sources["train"])
+    tokenizer = Tokenizer.train(texts(sources["train"], task), text)
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
-    counts = {
-        split: task.write(source, tokenizer, folder / split, context=context, too_long=data.too_long)[1]
-        for split, source in sources.items()
-    }
+    if labels:
+        say(f"{len(labels):,} labels: {shown(labels)}")
+    settings: dict[str, Any] = {"labels": labels, "context": context, "too_long": data.too_long}
+    counts = {split: task.write(source, tokenizer, folder / split, **settings)[1] for split, source in sources.items()}
     files = {str(path): file_hash(path) for path in data.files()}
-    return Prepared(tokenizer, {**report(counts, said, context), "files": files})
+    return Prepared(tokenizer, labels, {**report(counts, said, context), "files": files})
+
+
+def texts(source: Source, task: Task) -> Iterator[str]:
+    """Every text of every record; a label is none."""
+    kept = [name != task.label for name in task.columns]
+    return (text for record in source for text in compress(record, kept))
+
+
+def shown(labels: tuple[str, ...], most: int = 12) -> str:
+    return ", ".join(labels[:most]) + (" ..." if len(labels) > most else "")
 
 
 def stores(folder: Path, columns: tuple[str, ...]) -> list[Store]:

@@ -30,6 +30,10 @@ class Source:
     def __iter__(self) -> Iterator[Record]:
         return self.read()
 
+    def column(self, place: int) -> "Source":
+        """One column of the records, as a source of its own."""
+        return Source(self.name, lambda: ((record[place],) for record in self.read()), self.size, self.joined)
+
     def part(self, start: int, stop: int) -> "Source":
         """Records `start` to `stop`, as a source of their own."""
         stop = min(stop, self.size)

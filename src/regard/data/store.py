@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.sources import Record, Source
-from regard.errors import UserError, writing
+from regard.errors import UserError, suggest, writing
 from regard.text import Tokenizer
 
 AT_ONCE = 1_000_000  # characters encoded together: what is held does not grow with the corpus
@@ -115,25 +115,58 @@ def write_pairs(
     with ExitStack() as stack:
         writers = [stack.enter_context(Writer(folder / column, len(tokenizer))) for column in columns]
         for row in encoded(source, tokenizer, counts):
-            if not all(row):
-                counts.empty += 1
+            if not fits(row, most, counts, f"{source.name}: an example", f"{most} and an end", too_long=too_long):
                 continue
-            longest = max(map(len, row))
-            counts.longest = max(counts.longest, longest)
-            if longest > most and too_long == "stop":
-                raise UserError(
-                    f"{source.name}: an example has {longest} tokens and the context holds {most} and an end"
-                )
-            if longest > most and too_long == "drop":
-                counts.dropped += 1
-                continue
-            counts.truncated += longest > most
             row = [ids[:most] for ids in row]
             for writer, ids in zip(writers, row, strict=True):
                 writer.add(ids)
-            counts.kept += 1
             counts.tokens += len(row[-1]) + 1
         return [writer.close() for writer in writers], counts
+
+
+def write_labelled(
+    source: Source,
+    tokenizer: Tokenizer,
+    folder: Path,
+    *,
+    columns: tuple[str, str],
+    labels: tuple[str, ...],
+    context: int,
+    too_long: str,
+) -> tuple[list[Store], Counts]:
+    """A store of texts and one of their labels by number. A text has room for a start and an end symbol."""
+    counts, most, numbers = Counts(), context - 2, {name: i for i, name in enumerate(labels)}
+    texts, names = encoded(source.column(0), tokenizer, counts), source.column(1)
+    room = f"{most}, a start and an end"
+    with Writer(folder / columns[0], len(tokenizer)) as text, Writer(folder / columns[1], len(labels)) as label:
+        for number, ((ids,), (name,)) in enumerate(zip(texts, names, strict=True), 1):
+            if name not in numbers:
+                raise UserError(
+                    f"{source.name}: record {number} has the label '{name}', which no training text has"
+                    f"{suggest(name, list(labels))}"
+                )
+            if fits([ids], most, counts, f"{source.name}: a text", room, too_long=too_long):
+                text.add(ids[:most])
+                label.add([numbers[name]])
+                counts.tokens += len(ids[:most]) + 2
+        return [text.close(), label.close()], counts
+
+
+def fits(row: list[list[int]], most: int, counts: Counts, what: str, room: str, *, too_long: str) -> bool:
+    """Whether an example is kept, cut to `most` tokens where it is longer; what becomes of it is counted."""
+    if not all(row):
+        counts.empty += 1
+        return False
+    longest = max(map(len, row))
+    counts.longest = max(counts.longest, longest)
+    if longest > most and too_long == "stop":
+        raise UserError(f"{what} has {longest} tokens and the context holds {room}")
+    if longest > most and too_long == "drop":
+        counts.dropped += 1
+        return False
+    counts.truncated += longest > most
+    counts.kept += 1
+    return True
 
 
 def write_documents(source: Source, tokenizer: Tokenizer, folder: Path) -> tuple[list[Store], Counts]:

@@ -1,18 +1,34 @@
 """One file per system; `SYSTEMS` is the list of them."""
 
+from regard.systems.bytenet import ByteNet
+from regard.systems.convs2s import ConvS2S
+from regard.systems.deep_att import DeepAtt
+from regard.systems.gnmt import Gnmt
 from regard.systems.gpt import Gpt
+from regard.systems.moe_lstm import MoeLstm
+from regard.systems.rnn_classifier import RnnClassifier
 from regard.systems.rnn_lm import RnnLm
 from regard.systems.seq2seq import Seq2Seq
 from regard.systems.seq2seq_attention import Seq2SeqAttention
-from regard.systems.system import System, parameters
+from regard.systems.system import System, built, parameters
 from regard.systems.transformer import Transformer
+from regard.systems.window_classifier import WindowClassifier
+from regard.systems.window_lm import WindowLm
 
 SYSTEMS = {
     "rnn-lm": RnnLm,
     "seq2seq": Seq2Seq,
     "seq2seq-attention": Seq2SeqAttention,
+    "deep-att": DeepAtt,
+    "gnmt": Gnmt,
+    "moe-lstm": MoeLstm,
+    "window-lm": WindowLm,
+    "bytenet": ByteNet,
+    "convs2s": ConvS2S,
+    "rnn-classifier": RnnClassifier,
+    "window-classifier": WindowClassifier,
     "transformer": Transformer,
     "gpt": Gpt,
 }
 
-__all__ = ["SYSTEMS", "System", "parameters"]
+__all__ = ["SYSTEMS", "System", "built", "parameters"]

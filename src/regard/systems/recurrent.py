@@ -17,7 +17,7 @@ from regard.systems.system import System
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recurrence:
+class Cells:
     """Layers of recurrent cells, with dropout between them."""
 
     cell: str = "lstm"
@@ -25,7 +25,6 @@ class Recurrence:
     depth: int = 1
     context: int = 256
     dropout: float = 0.1
-    tied: bool = True
 
     def __post_init__(self) -> None:
         one_of("system.cell", self.cell, CELLS)
@@ -41,6 +40,13 @@ class Recurrence:
     def embedding(self, vocabulary: int) -> Embedding:
         """Word vectors of size 1; a state knows the order, so no position is added."""
         return Embedding(vocabulary, self.width, Position(), std=self.width**-0.5, scale=math.sqrt(self.width))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurrence(Cells):
+    """A system of cells that writes: what it predicts from is the word vectors again when `tied`."""
+
+    tied: bool = True
 
     def layers(self, inputs: int) -> Recurrent:
         return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop)

@@ -1,5 +1,7 @@
 """What every system offers, so that one trainer, one beam search and one explainer serve them all."""
 
+from typing import Any
+
 from torch import nn
 
 from regard.attention.cache import Cache
@@ -15,15 +17,22 @@ class System(nn.Module):
     `decode` gives the same logits whether a text is fed at once or token by token with a cache. A system that reads a
     source first has `reads_source` and offers `encode`. It is trained on windows of `context` tokens; `limit` is the
     most that a text may have. A system that `packs` takes several documents in a row and keeps them apart; any other is
-    given one document a row. `compiles` says whether compiling it pays.
+    given one document a row. `compiles` says whether compiling it pays. A system that needs `whole_batches` is trained
+    on what the tokens of a batch have in common: such a batch is not computed in pieces, and its padding is told.
+
+    A system that does not write text (`writes_text` is False) reads one between its start and end symbols: it offers
+    `embed`, a vector for each token that heads may stand on, and `classify` where it was built for `labels`.
     """
 
     context: int
     width: int
     vocabulary: int
+    labels = 0
+    writes_text = True
     reads_source = False
     packs = True
     compiles = True
+    whole_batches = False
 
     @property
     def limit(self) -> int | None:
@@ -42,7 +51,7 @@ class System(nn.Module):
         at: Place | None = None,
     ) -> Float[Tensor, "b t w"]:
         """The vector at each token from which the next one is predicted. Without `at`, tokens follow the cache's."""
-        raise NotImplementedError
+        raise UserError(f"{type(self).__name__} writes no text")
 
     def logits(self, vectors: Float[Tensor, "... w"]) -> Float[Tensor, "... v"]:
         """One score per token of the vocabulary."""
@@ -59,7 +68,17 @@ class System(nn.Module):
 
     def start(self, rows: int, capacity: int) -> Cache:
         """An empty cache for `rows` texts of at most `capacity` tokens."""
-        raise NotImplementedError
+        raise UserError(f"{type(self).__name__} writes no text")
+
+    def embed(self, tokens: Int[Tensor, "b t"], at: Place) -> Float[Tensor, "b t w"]:
+        """The vector of each token among all others of its text."""
+        raise UserError(f"{type(self).__name__} writes text: its vectors are `hidden`")
+
+    def classify(
+        self, tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None
+    ) -> Float[Tensor, "b labels"]:
+        """One score per label for each text; `present` is True where there is no padding."""
+        raise UserError(f"{type(self).__name__} does not classify")
 
     @property
     def reach(self) -> int:
@@ -74,6 +93,18 @@ class System(nn.Module):
         """Stop where a text is longer than the limit."""
         if self.limit is not None and count > self.limit:
             raise UserError(f"{what} has {count} tokens and the context holds {self.limit}")
+
+
+class Labelling:
+    """Settings of a system that is built for labels: `build` is told their number beside that of the tokens."""
+
+    def build(self, vocabulary: int, labels: int) -> System:
+        raise NotImplementedError
+
+
+def built(settings: Any, vocabulary: int, labels: int = 0) -> System:
+    """The system that the settings describe, for so many tokens and, where it knows labels, so many of them."""
+    return settings.build(vocabulary, labels) if isinstance(settings, Labelling) else settings.build(vocabulary)
 
 
 def parameters(model: nn.Module) -> int:

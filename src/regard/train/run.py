@@ -20,7 +20,7 @@ from regard.data import splits
 from regard.data.prepare import prepare, report_lines, stores
 from regard.errors import UserError, writing
 from regard.recipe import Recipe
-from regard.systems import System
+from regard.systems import System, built
 from regard.text import Tokenizer
 from regard.train.average import AVERAGES
 from regard.train.device import choose_device, choose_precision, chooses_compile
@@ -60,12 +60,10 @@ def train(
 def check(recipe: Recipe) -> None:
     """A setting that does not fit stops here, before anything is touched."""
     choose_device(recipe.train.device)
-    model, given = recipe.system.build(8), "source" in recipe.objective.columns
-    if model.reads_source != given:
+    if misfit := recipe.objective.misfit(built(recipe.system, 8, labels=2)):
         tree = recipe.to_dict()
         system, objective = tree["system"]["kind"], tree["objective"]["kind"]
-        reads, gives = ("reads a", "gives none") if model.reads_source else ("reads no", "gives one")
-        raise UserError(f"system '{system}' {reads} source and objective '{objective}' {gives}; change one of them")
+        raise UserError(f"system '{system}' {misfit.format(objective)}; change one of them")
 
 
 def may_write(folder: Path, *, force: bool) -> None:
@@ -115,7 +113,7 @@ def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=No
     for line in report_lines(prepared.report):
         say("  " + line)
     checkpoint.write_json(folder / REPORT, {"data": prepared.report, "seed": recipe.seed, "versions": versions()})
-    checkpoint.write_setup(folder, recipe, prepared.tokenizer)
+    checkpoint.write_setup(folder, recipe, prepared.tokenizer, prepared.labels)
 
 
 def resume(folder: Path | str, *, quiet: bool = False, tensorboard: bool = False) -> Path:
@@ -159,7 +157,8 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     """The trainer of a run at step 0: a state is restored into it."""
     device = choose_device(recipe.train.device)
     torch.manual_seed(recipe.seed)
-    model: System = recipe.system.build(len(tokenizer)).to(device)
+    labels = checkpoint.read_labels(folder, recipe)
+    model: System = built(recipe.system, len(tokenizer), len(labels)).to(device)
     average = AVERAGES[recipe.train.average](model, recipe.train)
     state = State(model, adamw(model, recipe.train), average, Progress(), {})
 

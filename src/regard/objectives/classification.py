@@ -1,0 +1,50 @@
+"""Sentence classification (O3): the probability of a text's label."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from regard.data import Batch, Batcher, Labelled
+from regard.data.sources import Source
+from regard.data.store import Store, write_labelled
+from regard.errors import UserError
+from regard.objectives.likelihood import Loss, piece_loss
+from regard.systems import System
+from regard.text import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classification:
+    """Name the label of a text. With label smoothing, `smoothing` of the probability is asked for every label alike."""
+
+    columns: ClassVar[tuple[str, str]] = ("text", "label")
+    label: ClassVar[str] = "label"
+    smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smoothing < 1:
+            raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
+
+    def misfit(self, model: System) -> str:
+        return "" if model.labels else "does not classify and objective '{}' asks for it"
+
+    def labels(self, source: Source) -> tuple[str, ...]:
+        found: set[str] = set()
+        for number, (name,) in enumerate(source.column(1), 1):
+            if not name:
+                raise UserError(f"{source.name}: record {number} has no label")
+            found.add(name)
+        if len(found) < 2:
+            raise UserError(f"{source.name}: every text has the label '{found.pop()}'; there is nothing to tell apart")
+        return tuple(sorted(found))
+
+    def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, labels, context: int, too_long: str):
+        about = {"columns": self.columns, "labels": labels, "context": context, "too_long": too_long}
+        return write_labelled(source, tokenizer, folder, **about)
+
+    def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
+        return Labelled(stores, tokenizer, **budget)
+
+    def __call__(self, model: System, batch: Batch) -> Loss:
+        scores = model.classify(batch.tokens, batch.at.present if batch.at is not None else None)
+        return Loss(*piece_loss(scores, batch.targets, lambda rows: rows, self.smoothing), batch.count)

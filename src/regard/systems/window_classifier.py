@@ -1,0 +1,59 @@
+"""A text seen through windows of words, of which the strongest count (O3, S5; Kim, 2014).
+
+c_t = ReLU(W [x_{t-k}, ..., x_{t+k}] + b) for windows of several sizes; the largest c_t of every feature names the text.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from regard.attention.positions import Position
+from regard.blocks.convolution import Centred
+from regard.blocks.embedding import Embedding
+from regard.errors import UserError
+from regard.systems.classifier import Classifier, Head, largest
+from regard.systems.system import Labelling
+from regard.tap import Tap
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowClassifier(Labelling):
+    """Word vectors and, for each of the `windows` (so many words, odd), as many features as a vector is wide."""
+
+    width: int = 128
+    windows: tuple[int, ...] = (3, 5, 7)
+    context: int = 256
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("width", "context"):
+            if getattr(self, name) < 1:
+                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
+        if not self.windows or min(self.windows) < 1:
+            raise UserError(f"system.windows = {list(self.windows)}; give at least one, each of at least 1 word")
+        if not 0 <= self.dropout < 1:
+            raise UserError(f"system.dropout = {self.dropout}; it must be at least 0 and less than 1")
+
+    def build(self, vocabulary: int, labels: int) -> "ConvolutionalClassifier":
+        return ConvolutionalClassifier(self, vocabulary, labels)
+
+
+class ConvolutionalClassifier(Classifier):
+    """Taps: `features` after the ReLU, [b t w] with the windows side by side."""
+
+    def __init__(self, settings: WindowClassifier, vocabulary: int, labels: int):
+        width, windows = settings.width, settings.windows
+        embedding = Embedding(vocabulary, width, Position(), std=width**-0.5, scale=math.sqrt(width))
+        head = Head(len(windows) * width, labels, dropout=settings.dropout)
+        super().__init__(settings, embedding, largest, head)
+        self.windows = nn.ModuleList([Centred(width, width, window) for window in windows])
+        self.drop = nn.Dropout(settings.dropout)
+        self.features = Tap()
+
+    def embed(self, tokens, at):
+        x = self.drop(self.embedding(tokens, at))
+        features = torch.cat([window(x, at) for window in self.windows], dim=-1).relu()
+        self.features(lambda: features)
+        return features
