@@ -56,19 +56,39 @@ def record(model: nn.Module, *patterns: str, heads: Sequence[int] | None = None)
 
     With `heads`, scores and weights of attention are computed for these heads alone.
     """
+    seen = Recording()
+    hear = listening(model, patterns, lambda name, value: seen.add(name, value.detach()), heads)
+    with hear, torch.compiler.set_stance("force_eager"):
+        yield seen
+
+
+@contextmanager
+def collect(model: nn.Module, *patterns: str) -> Iterator[Recording]:
+    """As `record`, with gradients and in whatever way the model runs: for what an objective adds to its loss."""
+    seen = Recording()
+    with listening(model, patterns, seen.add):
+        yield seen
+
+
+@contextmanager
+def listening(
+    model: nn.Module,
+    patterns: Sequence[str],
+    hear: Callable[[str, Tensor], None],
+    heads: Sequence[int] | None = None,
+) -> Iterator[None]:
+    """Let `hear` be told what the chosen taps offer; afterwards who listened before listens again."""
     everything = taps(model)
     chosen = {name: tap for name, tap in everything.items() if any(fnmatchcase(name, p) for p in patterns)}
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in everything):
             raise UserError(f"no tap matches {pattern}; this model has {', '.join(everything)}")
-    seen = Recording()
     before = {name: (tap.listener, tap.heads) for name, tap in chosen.items()}
     for name, tap in chosen.items():
         tap.heads = list(heads) if heads is not None else None
-        tap.listener = lambda value, name=name: seen.add(name, value.detach())
+        tap.listener = lambda value, name=name: hear(name, value)
     try:
-        with torch.compiler.set_stance("force_eager"):
-            yield seen
+        yield
     finally:
         for name, tap in chosen.items():
             tap.listener, tap.heads = before[name]

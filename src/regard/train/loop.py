@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from regard.blocks.experts import loads
 from regard.data import Batch, Batcher
 from regard.errors import Interrupted, UserError, WorldError
 from regard.objectives import Loss
@@ -52,8 +53,8 @@ class Trainer:
         began, since = time.perf_counter() - progress.seconds, Since()
         with interruptions() as interrupted:
             while (batch := self.upcoming()) is not None:
-                nats, norm, rate = self.update(batch)
-                since.add(nats, batch.count)
+                nats, parts, norm, rate = self.update(batch)
+                since.add(batch.count, loss=nats, **parts)
                 progress.seconds = time.perf_counter() - began
                 last = self.upcoming() is None
                 due = last or progress.step % settings.save_every == 0
@@ -120,20 +121,21 @@ class Trainer:
         batch = self._batch(progress.epoch, progress.batch)
         return None if settings.max_tokens and progress.tokens + batch.count > settings.max_tokens else batch
 
-    def update(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, float]:
-        """One update from the whole batch, computed in as many pieces as asked."""
+    def update(self, batch: Batch) -> tuple[torch.Tensor, dict[str, torch.Tensor], torch.Tensor, float]:
+        """One update from the whole batch, computed in as many pieces as asked: nats, other parts, norm and rate."""
         progress, optimiser = self.state.progress, self.state.optimiser
         self.model.train()
         rate = self.schedule(progress.step + 1, self.done())
         for group in optimiser.param_groups:
             group["lr"] = rate
-        nats = torch.zeros((), device=self.device)
+        nats, parts = torch.zeros((), device=self.device), {}
         pieces = batch.split(self.settings.accumulate) if self.settings.accumulate > 1 else [batch]
         for piece in pieces:
             with autocast(self.device, self.precision):
                 loss = self.loss(replace(piece, count=0).to(self.device))
             (loss.total / batch.count).backward()
             nats += loss.nats
+            parts = {name: parts.get(name, 0.0) + part for name, part in loss.parts.items()}
         limit = self.settings.clip or math.inf
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
         progress.step, progress.batch, progress.tokens = (
@@ -146,18 +148,19 @@ class Trainer:
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
         self.state.average.after_step(progress.step)
-        return nats, norm, rate
+        return nats, parts, norm, rate
 
     def _validate(self, valid: Batcher) -> bool:
         """Measure the validation loss, remember the best, and say whether patience has run out."""
         progress, patience = self.state.progress, self.settings.patience
-        loss = self.evaluate(valid)
+        with loads(self.model) as load:
+            loss = self.evaluate(valid)
         progress.since_best += 1
         if loss < progress.best:
             progress.best, progress.best_step, progress.since_best = loss, progress.step, 0
             if patience:
                 self.state.best = {name: t.detach().clone() for name, t in self.state.average.weights().items()}
-        self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step)
+        self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step, **load.facts())
         return bool(patience) and progress.since_best >= patience
 
     def _stop_if_lost(self, nats: torch.Tensor, norm: torch.Tensor, batch: Batch) -> None:
@@ -200,16 +203,20 @@ class Since:
     """Loss and speed since the last look."""
 
     def __init__(self) -> None:
-        self.nats: Any = 0.0
+        self.sums: dict[str, Any] = {}
         self.count, self.began = 0, time.perf_counter()
 
-    def add(self, nats: torch.Tensor, count: int) -> None:
-        self.nats, self.count = self.nats + nats, self.count + count
+    def add(self, count: int, **parts: torch.Tensor) -> None:
+        """What so many tokens cost, part by part."""
+        self.count += count
+        for name, part in parts.items():
+            self.sums[name] = self.sums.get(name, 0.0) + part
 
     def read(self) -> dict[str, float]:
-        loss, speed = float(self.nats) / self.count, self.count / (time.perf_counter() - self.began)
+        means = {name: float(part) / self.count for name, part in self.sums.items()}
+        speed = self.count / (time.perf_counter() - self.began)
         self.__init__()  # type: ignore[misc]
-        return {"loss": loss, "tokens_per_second": speed}
+        return {**means, "tokens_per_second": speed}
 
 
 @contextmanager

@@ -1,0 +1,104 @@
+"""A translator of LSTMs with a sparsely gated mixture of experts (S6; Shazeer et al., 2017, section 5.3, appendix E).
+
+GNMT with fewer layers and far more parameters: between the layers stand experts, of which each word uses a few.
+
+- Encoder: a layer that reads both ways, one that reads forwards, experts, and the other layers.
+- Decoder: a layer that receives what attention finds and asks for the next look, experts, and the other layers.
+- What the experts give passes a sigmoid; every layer but the first of either side is added, after dropout, to what it
+  was given.
+
+Kept simpler than the paper: an LSTM is as wide as its output (the paper projects 2048 to 512), the decoder begins with
+the encoder's last states, all of the gate is one level, and the gate is that of section 2.1 with its two losses, where
+the paper's translators took the batchwise one of appendix F.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from regard.blocks import experts
+from regard.blocks.attentive import AttentiveLayer
+from regard.blocks.experts import Experts
+from regard.blocks.memory import Memory
+from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
+from regard.errors import UserError
+from regard.place import Place
+from regard.systems.recurrent import Recurrence, RecurrentSystem
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoeLstm(Recurrence):
+    """`depth` layers forwards in encoder and decoder, and `experts` above the first of them, with `hidden` units each.
+
+    A word goes to the `chosen` experts that fit it best. `noise` spreads the choice while training;
+    `importance_weight` and `load_weight` ask for experts that count and work alike.
+    """
+
+    depth: int = 2
+    score: str = "additive"
+    hidden: int = 256
+    experts: int = 8
+    chosen: int = 2
+    noise: float = 1.0
+    importance_weight: float = 0.01
+    load_weight: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("hidden", "experts"):
+            if getattr(self, name) < 1:
+                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
+        experts.check(self.experts, self.chosen, self.noise, self.importance_weight, self.load_weight)
+
+    def mixture(self) -> Experts:
+        weights = {"importance_weight": self.importance_weight, "load_weight": self.load_weight}
+        return Experts(self.width, self.hidden, self.experts, self.chosen, noise=self.noise, **weights)
+
+    def build(self, vocabulary: int) -> "ExpertRnn":
+        embedding = self.embedding(vocabulary)
+        return ExpertRnn(self, embedding, self.output(embedding))
+
+
+class ExpertRnn(RecurrentSystem):
+    reads_source = True
+    whole_batches = True
+
+    def __init__(self, settings: MoeLstm, embedding, output):
+        super().__init__(settings, embedding, output)
+        width, cell, depth = settings.width, settings.cell, settings.depth
+        self.source = settings.embedding(output.rows.out_features)
+        self.both_ways = Bidirectional(cell, width, width)
+        self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
+        self.encoder_experts = settings.mixture()
+        self.bottom = AttentiveLayer(cell, 2 * width, width, score=settings.score, enter=nn.Identity())
+        self.decoder_experts = settings.mixture()
+        self.decoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth - 1)])
+
+    def encode(self, source, present=None):
+        at = Place.line(source, present)
+        x = self.drop(self.both_ways(self.drop(self.source(source, at)), present)[0])
+        y, first = self.encoder[0](x, None, present)
+        x = self._mixed(self.encoder_experts, x + self.drop(y), present)
+        x, state = self._climb(self.encoder[1:], x, first, None, present)
+        return Memory(x, at, state=state)
+
+    def read(self, tokens, at, state, memory, cache):
+        state = memory.state if state is None else state
+        parts = self.bottom.layer.parts
+        words = self.drop(self.embedding(tokens, at))
+        _, x, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
+        x = self._mixed(self.decoder_experts, self.drop(x), at.present)
+        return self._climb(self.decoder, x, first, state[:, parts:], at.present)
+
+    def _mixed(self, mixture: Experts, x, present):
+        return x + self.drop(mixture(x, present).sigmoid())
+
+    def _climb(self, layers, x, first, state, present):
+        """The layers above the experts, each added to what it reads; their states after that of the one below."""
+        states = [first]
+        for i, layer in enumerate(layers):
+            y, last = layer(x, state_of(state, i, layer.parts), present)
+            x = x + self.drop(y)
+            states.append(last)
+        return x, torch.cat(states, dim=1)
