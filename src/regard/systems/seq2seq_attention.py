@@ -60,16 +60,13 @@ class AttentiveRnn(RecurrentSystem):
     def read(self, tokens, at, state, memory, cache):
         x = self.drop(self.embedding(tokens, at))
         state = memory.state if state is None else state
-        (keys,) = (
-            cache.once("keys", lambda: (self.alignment.keys(memory),)) if cache else (self.alignment.keys(memory),)
-        )
+        keys = self.alignment.keys(memory, cache)
         if not self.early and not self.feeding:
             states, state = self.decoder(x, state, at.present)
             return self._written(states, self.alignment(states, keys, memory, at)), state
         vectors = []
-        for t in range(tokens.shape[1]):
-            here = at.map(lambda field, t=t: field[:, t : t + 1])
-            written, after = self._step(x[:, t : t + 1], state, keys, memory, here)
+        for word, here in zip(x.split(1, dim=1), at.each(), strict=True):
+            written, after = self._step(word, state, keys, memory, here)
             state = after if here.present is None else torch.where(here.present[..., None], after, state)
             vectors.append(written)
         return torch.cat(vectors, dim=1), state
