@@ -1,7 +1,7 @@
 """Token stores to batches. A batch is a pure function of (seed, epoch, step), so that resuming is exact.
 
-Batches hold a budget of tokens. Pairs and labelled texts are bucketed by length; text is packed into windows, where the document rule
-keeps neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
+Batches hold a budget of tokens. Pairs and labelled texts are bucketed by length; text is packed into windows, where the
+document rule keeps neighbours apart: each piece of a document in a window is numbered from 0 and sees only itself.
 """
 
 from collections.abc import Iterator
