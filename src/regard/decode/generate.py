@@ -80,7 +80,7 @@ def listening(
     """What a sampler is to ask and tell at each token."""
     told: dict[str, Callable] = {} if on_token is None else {"on_token": on_token}
     if stop:
-        told["stops"] = lambda tokens: any(word in tokenizer.decode(tokens) for word in stop)
+        told["stops"] = lambda number, tokens: any(word in tokenizer.decode(tokens) for word in stop)
     return told
 
 

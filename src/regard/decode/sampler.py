@@ -19,7 +19,7 @@ class Draws(Protocol):
 class Sampler:
     """Lengthens the rows of a session until each has its end; `numbers` are the names of the rows.
 
-    `stops(tokens)` says whether a text ends with what it has; `on_token(number, token)` is told each token.
+    `stops(number, tokens)` says whether a text ends with what it has; `on_token(number, token)` is told each token.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Sampler:
         end: int,
         numbers: list[int],
         chance: Draws,
-        stops: Callable[[list[int]], bool] = lambda tokens: False,
+        stops: Callable[[int, list[int]], bool] = lambda number, tokens: False,
         on_token: Callable[[int, int], None] = lambda number, token: None,
     ):
         self.session, self.settings, self.end = session, settings, end
@@ -72,7 +72,7 @@ class Sampler:
         self.tokens[number].append(token)
         self.aligned[number] += looked
         self.on_token(number, token)
-        if self.stops(self.tokens[number]):
+        if self.stops(number, self.tokens[number]):
             self.ended[number] = "stop"
 
     def _hypothesis(self, number: int) -> Hypothesis:

@@ -115,6 +115,7 @@ class Streams:
 
 def log_likelihoods(model: System, drawn: Batch, batch: Batch) -> Float[Tensor, "n"]:
     """log p of each sample given its source, in one pass; the source is read once for all samples of it."""
+    assert batch.source is not None
     memory = model.encode(batch.source, batch.source_present)
     rows = torch.tensor(copies(len(batch), len(drawn) // len(batch)), device=model.device)
     at = drawn.places() if model.whole_batches else None

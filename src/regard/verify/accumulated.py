@@ -15,11 +15,13 @@ from regard.systems import System
 from regard.train.average import Last
 from regard.train.loop import Trainer
 from regard.train.state import Progress, State
-from regard.verify.check import Finding, Gradients
+from regard.verify.check import DoesNotApply, Finding, Gradients
 from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    if run.model.whole_batches:
+        raise DoesNotApply("experts are balanced over the whole batch: this system is not trained in pieces")
     found, batch = Finding(inputs.lengths), inputs.batch(run.tokenizer)
     model = undropped(run)
     whole = gradient(run, model, batch, pieces=1)
@@ -55,7 +57,9 @@ def gradient(run: Run, model: System, batch: Batch, *, pieces: int) -> Gradients
         save=lambda state: None,
         watch=[],
     )
-    trainer.update(batch)
+    with torch.random.fork_rng(devices=[]):  # an objective that draws, draws the same however it is cut
+        torch.manual_seed(0)
+        trainer.update(batch)
     return dict(zip(weights(model), optimiser.caught, strict=True))
 
 
