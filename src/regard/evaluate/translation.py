@@ -1,20 +1,22 @@
-"""Scores of translations: BLEU and chrF by sacrebleu with their signatures, and exact match."""
+"""Scores of translations: BLEU and chrF by sacrebleu with their signatures, ROUGE-L, and exact match."""
 
 from typing import Any
 
 from regard.errors import UserError, suggest
+from regard.evaluate.rouge import rouge_l
 
 
 def translation_scores(
     hypotheses: list[str], references: list[str], *, lowercase: bool = False, tokenize: str = "13a"
 ) -> dict[str, Any]:
-    """`bleu` and `chrf` on the scale of 100, `exact_match` from 0 to 1, and what exactly was computed."""
+    """`bleu`, `chrf` and `rouge_l` on the scale of 100, `exact_match` from 0 to 1, and what exactly was computed."""
     bleu, chrf = metrics(lowercase=lowercase, tokenize=tokenize)
     score, characters = bleu.corpus_score(hypotheses, [references]), chrf.corpus_score(hypotheses, [references])
     same = sum(h.strip() == r.strip() for h, r in zip(hypotheses, references, strict=True))
     return {
         "bleu": score.score,
         "chrf": characters.score,
+        "rouge_l": rouge_l(hypotheses, references),
         "exact_match": same / max(1, len(references)),
         "signature": f"BLEU|{bleu.get_signature()} chrF|{chrf.get_signature()}",
     }
