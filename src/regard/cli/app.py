@@ -6,7 +6,7 @@ from typing import Any
 from cyclopts import App, Group
 
 from regard import __version__
-from regard.cli import looking, training, using
+from regard.cli import comparing, looking, training, using
 
 app = App(
     name="regard",
@@ -19,8 +19,8 @@ app = App(
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Train": (training.systems, training.train, training.resume, training.demo),
-    "Use": (using.evaluate, using.generate, using.translate, using.score),
-    "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench),
+    "Use": (using.evaluate, using.generate, using.translate, using.classify, using.score),
+    "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench, comparing.compare),
 }
 
 for order, (title, commands) in enumerate(COMMANDS.items()):

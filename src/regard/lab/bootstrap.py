@@ -1,0 +1,106 @@
+"""Paired bootstrap (Koehn, 2004): is the best member better on other test sentences too, or only on these?
+
+A score is a function of sums over examples: of n-grams for BLEU, of nats and tokens for a loss. Examples are drawn
+again, with return, the same ones for all members; a member's score in one draw is the mean over its seeds. The p-value
+is the share of draws in which the member is at least as good as the best, counted with the observed sample itself so
+that it is never 0. It tells about the choice of test examples; the spread over seeds stands beside it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+DRAWS = 1000
+ORDER = 4  # of the longest n-grams of BLEU
+FEWEST = 25  # examples in a bucket of lengths
+MOST = 5  # buckets
+
+
+@dataclass(frozen=True)
+class Score:
+    """`of` turns sums over examples into the score."""
+
+    name: str
+    of: Callable[[np.ndarray], float]
+    higher_is_better: bool
+
+
+def bleu_of(sums: np.ndarray) -> float:
+    """Corpus BLEU from lengths and n-gram counts, as sacrebleu computes it."""
+    from sacrebleu.metrics import BLEU
+
+    hypothesis, reference, *counts = (int(number) for number in sums)
+    return BLEU.compute_bleu(counts[:ORDER], counts[ORDER:], hypothesis, reference, smooth_method="exp").score
+
+
+def ratio_of(sums: np.ndarray) -> float:
+    return float(sums[0] / sums[1])
+
+
+BLEU_SCORE, LOSS, ACCURACY = (
+    Score("bleu", bleu_of, True),
+    Score("loss", ratio_of, False),
+    Score("accuracy", ratio_of, True),
+)
+
+
+def bleu_statistics(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
+    """For each sentence its length, the reference's, and its right and all n-grams: `[sentences, 2 + 4 + 4]`."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(effective_order=True)  # counts are the same; without it sacrebleu warns of single sentences
+    found = [metric.sentence_score(h, [r]) for h, r in zip(hypotheses, references, strict=True)]
+    return np.array([[each.sys_len, each.ref_len, *each.counts, *each.totals] for each in found])
+
+
+def statistics(examples: dict[str, list[Any]]) -> tuple[Score, np.ndarray] | None:
+    """The score to compare by, and the numbers of each example it is made from; None where nothing was kept."""
+    if "hypothesis" in examples:
+        return BLEU_SCORE, bleu_statistics(examples["hypothesis"], examples["reference"])
+    if "right" in examples:
+        right = np.array(examples["right"], dtype=float)
+        return ACCURACY, np.stack([right, np.ones_like(right)], axis=1)
+    if "nats" in examples:
+        return LOSS, np.array(examples["nats"], dtype=float)
+    return None
+
+
+def drawn(seeds: list[np.ndarray], score: Score, *, draws: int = DRAWS) -> np.ndarray:
+    """The member's score in each draw. The generator starts alike each time, so members get the same draws."""
+    chance, count = np.random.default_rng(0), len(seeds[0])
+    found = np.empty(draws)
+    for i in range(draws):
+        times = chance.multinomial(count, np.full(count, 1 / count))
+        found[i] = np.mean([score.of(times @ numbers) for numbers in seeds])
+    return found
+
+
+def against(best: np.ndarray, other: np.ndarray, score: Score) -> dict[str, float]:
+    """How much worse a member is than the best, with the interval that holds 95 % of the draws."""
+    worse = (best - other) if score.higher_is_better else (other - best)
+    low, high = np.percentile(worse, [2.5, 97.5])
+    p = (1 + int((worse <= 0).sum())) / (1 + len(worse))
+    return {"worse_by": float(worse.mean()), "low": float(low), "high": float(high), "p": p}
+
+
+def buckets(lengths: Sequence[int] | np.ndarray) -> list[tuple[int, int]]:
+    """First and last length of each bucket: about equally many examples in each, none torn, enough in all."""
+    ordered = np.sort(np.asarray(lengths))
+    wanted = max(1, min(MOST, len(ordered) // FEWEST))
+    cuts = sorted({int(ordered[len(ordered) * i // wanted]) for i in range(1, wanted)} - {int(ordered[0])})
+    borders = [int(ordered[0]), *cuts, int(ordered[-1]) + 1]
+    return [(begin, end - 1) for begin, end in pairwise(borders)]
+
+
+def by_length(sources: Sequence[str], seeds: list[np.ndarray]) -> list[dict[str, Any]]:
+    """BLEU of each seed by the number of words in the source."""
+    lengths = np.array([len(text.split()) for text in sources])
+    found = []
+    for first, last in buckets(lengths):
+        inside = (lengths >= first) & (lengths <= last)
+        scores = [bleu_of(numbers[inside].sum(0)) for numbers in seeds]
+        found.append({"from": first, "to": last, "sentences": int(inside.sum()), "bleu": scores})
+    return found

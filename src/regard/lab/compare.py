@@ -1,0 +1,134 @@
+"""The fair comparison (C3, C19): the same data, the same budget, the same search for settings, several seeds.
+
+The folder holds `compare.json` (the plan, written first), `sweep.json` (every trial), `runs/` (one run for each member
+and seed), `scores/`, and at the end `results.json`, `table.md`, `plot.svg` and `plot.png`. What is finished is not done
+again: the same command goes on where it stopped.
+"""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import write, write_json
+from regard.errors import Interrupted, UserError
+from regard.evaluate.cost import sustained
+from regard.lab.member import trained
+from regard.lab.notes import explained
+from regard.lab.plan import (
+    PLAN,
+    PREPARED,
+    Asked,
+    Budget,
+    Member,
+    Rehearsal,
+    ask,
+    device_of,
+    line,
+    member,
+    opened,
+    rehearse,
+    smallest,
+    summary,
+)
+from regard.lab.results import Entry, gather
+from regard.lab.sweep import Choice, failure, sweep
+from regard.lab.table import markdown
+from regard.lab.units import Hands, Say, Unit
+from regard.train.device import choose_precision
+
+RESULTS, TABLE, PLOT = "results.json", "table.md", "plot"
+
+
+def compare(
+    presets: list[str],
+    settings: list[str] | None = None,
+    *,
+    out: Path | str,
+    seeds: int = 3,
+    budget: Budget | None = None,
+    sweep: str = "full",
+    jobs: int = 1,
+    quiet: bool = True,
+    say: Say = lambda line: None,
+) -> dict[str, Any]:
+    """Train and score every preset under one budget; the results, which are also written to the folder."""
+    out = Path(out)
+    asked = ask(presets, settings or [], seeds=seeds, budget=budget, sweep=sweep)
+    if jobs < 1:
+        raise UserError(f"--jobs {jobs}: at least 1 is needed")
+    try:
+        return carried_out(asked, out, Hands(jobs, quiet, say))
+    except (Interrupted, KeyboardInterrupt):
+        raise Interrupted("stopped; what is done is kept, and the same command goes on") from None
+
+
+def carried_out(asked: Asked, out: Path, hands: Hands) -> dict[str, Any]:
+    plan = opened(asked, out)
+    members, failed = rehearsed(asked, plan, out, hands.say)
+    hands.say(line(Budget(**plan["budget"]), asked))
+    for each in members:
+        hands.say(summary(each))
+    chosen = sweep(members, asked.sweep, out, hands)
+    entries = [entry(each, chosen.get(each.name), asked, out) for each in members]
+    hands.carry_out(units(entries, asked, out))
+    results = gather(entries, sustained=plan["sustained"])
+    results["members"] += [{"member": n, "parameters": 0, "runs": [], "figures": {}, "errors": [e]} for n, e in failed]
+    results = {**explained(asked, plan, results), **results, "plan": plan}
+    publish(results, out)
+    return results
+
+
+def rehearsed(asked: Asked, plan: dict[str, Any], out: Path, say: Say) -> tuple[list[Member], list[tuple[str, str]]]:
+    """Everyone after a rehearsal, under the budget; and who failed in it. What was measured before stays."""
+    failed, found = [], {name: Rehearsal(**facts) for name, facts in plan["rehearsals"].items()}
+    for name, recipe in asked.recipes.items():
+        if name not in found:
+            say(f"rehearsing {name}")
+            try:
+                found[name] = rehearse(recipe, out / PREPARED / name, lambda line: None)
+            except Exception as error:
+                say(f"{name} FAILED: {error}")
+                failed.append((name, f"{type(error).__name__}: {error}"))
+    if not found:
+        raise UserError(f"nobody can take part; {failed[0][0]}: {failed[0][1]}")
+    if plan["sustained"] is None:
+        device = device_of(asked.recipe)
+        plan["sustained"] = sustained(device, choose_precision(asked.recipe.train.precision, device))
+        plan["device"] = str(device)
+    plan["budget"] = plan["budget"] or asdict(asked.budget or smallest(asked, found))
+    plan["rehearsals"] = {name: asdict(each) for name, each in found.items()}
+    write_json(out / PLAN, plan)
+    budget = Budget(**plan["budget"])
+    return [member(name, asked.recipes[name], each, budget) for name, each in found.items()], failed
+
+
+def entry(each: Member, choice: Choice | None, asked: Asked, out: Path) -> Entry:
+    if choice is None:
+        return Entry(each, None, [], failure(each.name, out))
+    seeds = range(asked.recipe.seed, asked.recipe.seed + asked.seeds)
+    return Entry(each, choice, [out / "scores" / f"{each.name}-{seed}.json" for seed in seeds])
+
+
+def units(entries: list[Entry], asked: Asked, out: Path) -> list[Unit]:
+    """Seed by seed, so that an early end leaves every member with as many runs as the others."""
+    found = []
+    for number in range(asked.seeds):
+        seed = asked.recipe.seed + number
+        for each in entries:
+            if each.choice is not None:
+                name = each.member.name
+                recipe = replace(each.choice.within(each.member.recipe), seed=seed)
+                args = recipe, out / "runs" / f"{name}-{seed}"
+                found.append(Unit(f"{name}, seed {seed}", trained, args, each.files[number], each.member.seconds))
+    return found
+
+
+def publish(results: dict[str, Any], out: Path) -> None:
+    """Write everything; the picture only where there is something to see."""
+    from regard.lab.plot import picture
+
+    write_json(out / RESULTS, results)
+    write(out / TABLE, markdown(results).encode())
+    if any(member["figures"] for member in results["members"]):
+        for form in ("svg", "png"):
+            write(out / f"{PLOT}.{form}", picture(results, form))

@@ -1,0 +1,56 @@
+"""What a comparison held equal and what its figures mean, in words that stand under the table."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.lab.bootstrap import DRAWS
+from regard.lab.plan import Asked, Budget, line
+from regard.lab.sweep import PART
+from regard.train.forecast import quantity
+
+TUNING = {
+    "none": "Learning rates and dropouts are the presets' own: no sweep was made.",
+    "rate": f"Learning rates: the best of 3 around the preset's by validation loss, in trials of {PART:.0%} of the "
+    "budget with one seed (sweep.json).",
+    "full": "Learning rates and dropouts: the best of 3 rates around the preset's, then of 3 dropouts, by validation "
+    f"loss, in trials of {PART:.0%} of the budget with one seed (sweep.json). Short trials favour little dropout.",
+}
+
+
+def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
+    """Title, caption and notes."""
+    data, budget = asked.recipe.data.train, Budget(**plan["budget"])
+    name = data if isinstance(data, str) else " ".join(Path(path).name for path in data)
+    caption = f"{name}; {budget} each; {asked.seeds} seed(s), mean ± standard deviation; sweep: {asked.sweep}"
+    notes = [
+        f"Data: {name}. Data, tokenizer, objective, decoding, batch size ({asked.recipe.train.batch_tokens:,} tokens), "
+        "device and precision are the same for all.",
+        f"{line(budget, asked).capitalize()}; the warm-up keeps its share of it. Each is validated once, at its end.",
+        TUNING[asked.sweep],
+        f"{asked.seeds} seed(s) from {asked.recipe.seed}; ± is the standard deviation over them.",
+        *costs(plan),
+        f"Against best: paired bootstrap over test examples (Koehn, 2004), {DRAWS:,} draws, the mean over seeds. "
+        "The p-value is the share of draws in which the member is at least as good as the best.",
+        *found(plan, [run for member in results["members"] for run in member["runs"]]),
+    ]
+    return {"title": f"Comparison on {name}", "caption": caption, "notes": notes}
+
+
+def costs(plan: dict[str, Any]) -> list[str]:
+    precision = next(iter(plan["rehearsals"].values()))["precision"]
+    return [
+        "FLOPs: multiplications and additions of matrix products, forward and backward, counted on one typical batch.",
+        f"FLOPs 2017: seconds of training times 1 device times {quantity(plan['sustained'])}FLOP/s, the rate that a "
+        f"matrix product in {precision} was measured to sustain here ({plan['device']}).",
+    ]
+
+
+def found(plan: dict[str, Any], runs: list[dict[str, Any]]) -> list[str]:
+    """What only the runs can tell."""
+    notes = [f"Scores: {run['scores']['signature']}" for run in runs[:1] if "signature" in run["scores"]]
+    if any(run["jobs_beside"] for run in runs):
+        notes.append("Several trainings ran side by side on one machine: seconds are longer than alone.")
+    for name, facts in plan["rehearsals"].items():
+        if lost := {split: count for split, count in facts["left_out"].items() if count}:
+            notes.append(f"{name} dropped or cut examples longer than its context: {lost}.")
+    return notes

@@ -1,0 +1,124 @@
+"""The results of a comparison: of every member mean and spread over its seeds, and how far it stands from the best."""
+
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.checkpoint import read_json
+from regard.evaluate.cost import Cost
+from regard.lab import bootstrap
+from regard.lab.plan import Member
+from regard.lab.sweep import Choice
+
+COUNTS = ("tokens", "seconds", "unknown", "cut", "too_long", "pronoun_cases", "pronoun_baseline")  # no scores
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of one member when all is done; without a choice it failed before its first run."""
+
+    member: Member
+    choice: Choice | None
+    files: list[Path]
+    error: str = ""
+
+    def runs(self) -> list[dict[str, Any]]:
+        return [found for path in self.files if path.exists() and "error" not in (found := read_json(path))]
+
+    def errors(self) -> list[str]:
+        found = [read_json(path).get("error", "") if path.exists() else "not reached" for path in self.files]
+        return [line for line in (self.error, *found) if line]
+
+
+def gather(entries: list[Entry], *, sustained: float, devices: int = 1) -> dict[str, Any]:
+    """Everything that table and picture are made from, with what each example got."""
+    members = [told(entry, sustained, devices) for entry in entries]
+    examples = {entry.member.name: [run["examples"] for run in entry.runs()] for entry in entries}
+    compared(members, examples)
+    return {"members": members, "examples": shared(examples)}
+
+
+def told(entry: Entry, sustained: float, devices: int) -> dict[str, Any]:
+    """One member: its settings, its runs and their figures."""
+    runs = []
+    for run in entry.runs():
+        counted = run["tokens"] * entry.member.rehearsal.flops_per_token
+        cost = Cost(counted, run["seconds"], sustained, devices)
+        facts = {name: value for name, value in run.items() if name != "examples"}
+        speed = run["tokens"] / max(run["seconds"], 1e-9)
+        runs.append({**facts, "tokens_per_second": speed, "flops": cost.flops, "flops_2017": cost.estimate})
+    return {
+        "member": entry.member.name,
+        "parameters": entry.member.rehearsal.parameters,
+        **(vars(entry.choice) if entry.choice else {}),
+        "runs": runs,
+        "figures": figures(runs),
+        "errors": entry.errors(),
+    }
+
+
+def figures(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Mean and spread (the standard deviation over seeds) of every number the runs have."""
+    rows = []
+    for run in runs:
+        row = {
+            name: run[name] for name in ("tokens", "seconds", "tokens_per_second", "flops", "flops_2017", "valid_loss")
+        }
+        rows.append(row | flat({k: v for k, v in run["scores"].items() if k not in COUNTS}))
+    names = [name for name in rows[0] if all(name in row for row in rows)] if rows else []
+    return {name: spread([row[name] for row in rows]) for name in names}
+
+
+def spread(each: list[float]) -> dict[str, Any]:
+    return {
+        "mean": statistics.fmean(each),
+        "spread": statistics.stdev(each) if len(each) > 1 else None,
+        "each": each,
+    }
+
+
+def flat(scores: dict[str, Any]) -> dict[str, float]:
+    """Numbers by name; those of a table as `perplexity_word`."""
+    found: dict[str, float] = {}
+    for name, value in scores.items():
+        if isinstance(value, dict):
+            found |= {f"{name}_{key}": number for key, number in flat(value).items()}
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[name] = value
+    return found
+
+
+def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, Any]]]) -> None:
+    """Put the distance from the best, and the scores by length, into each member."""
+    numbers: dict[str, list[np.ndarray]] = {}
+    for name, runs in examples.items():
+        found = [made for run in runs if (made := bootstrap.statistics(run)) is not None]
+        if found:
+            score, numbers[name] = found[0][0], [each for _, each in found]
+    if not numbers or min(len(each) for runs in numbers.values() for each in runs) < 2:
+        return  # one example cannot be drawn again
+    means = {name: float(np.mean([score.of(each.sum(0)) for each in runs])) for name, runs in numbers.items()}
+    best = (max if score.higher_is_better else min)(means, key=lambda name: means[name])
+    draws = {name: bootstrap.drawn(runs, score) for name, runs in numbers.items()}
+    for member in members:
+        if (name := member["member"]) in numbers:
+            member["best"] = name == best
+            facts = {"score": score.name, "best": best, "draws": len(draws[name])}
+            distance = bootstrap.against(draws[best], draws[name], score)
+            member["against_best"] = None if name == best else {**facts, **distance}
+            if "source" in examples[name][0]:
+                member["by_length"] = bootstrap.by_length(examples[name][0]["source"], numbers[name])
+
+
+def shared(examples: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """What is the same for all once, and what each seed of each member gave."""
+    same = next((runs[0] for runs in examples.values() if runs), {})
+    common: dict[str, Any] = {name: same[name] for name in ("source", "reference") if name in same}
+    own = {
+        member: [{name: each for name, each in run.items() if name not in common} for run in runs]
+        for member, runs in examples.items()
+    }
+    return {**common, "members": own}

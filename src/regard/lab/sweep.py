@@ -1,0 +1,146 @@
+"""The sweep: every member's learning rate and dropout are chosen alike, by validation loss, before it is compared.
+
+Each trial is the member's training in small: a fifth of the budget, the whole schedule, one seed. First three rates
+around the preset's with its own dropout, then other dropouts at the best rate. All trials are recorded.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint import read_json, read_tokenizer, write_json
+from regard.errors import WorldError
+from regard.lab.plan import PREPARED, Member
+from regard.lab.units import Hands, Unit
+from regard.recipe import Recipe
+from regard.train.run import make_trainer
+from regard.train.watch import interactive, plain
+
+SWEEP = "sweep.json"
+PART = 0.2  # of the budget
+RATES = (1 / 3, 1, 3)  # times the preset's
+DROPOUTS = (0.0, 0.1, 0.3)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the sweep decides; a system without dropout has None."""
+
+    rate: float
+    dropout: float | None
+
+    @staticmethod
+    def of(recipe: Recipe) -> "Choice":
+        return Choice(recipe.train.rate, getattr(recipe.system, "dropout", None))
+
+    def within(self, recipe: Recipe) -> Recipe:
+        system = recipe.system if self.dropout is None else replace(recipe.system, dropout=self.dropout)
+        return replace(recipe, system=system, train=replace(recipe.train, rate=self.rate))
+
+    def __str__(self) -> str:
+        return f"rate {self.rate:.2g}" + ("" if self.dropout is None else f", dropout {self.dropout:g}")
+
+
+def sweep(members: list[Member], kind: str, out: Path, hands: Hands) -> dict[str, Choice]:
+    """The best choice of each member; one of whom every trial failed is missing."""
+    first = {member.name: Choice.of(member.recipe) for member in members}
+    if kind == "none":
+        write_json(out / SWEEP, {"sweep": kind, "trials": [], "chosen": {n: vars(c) for n, c in first.items()}})
+        return first
+    trials = {
+        name: [replace(own, rate=round_rate(own.rate * factor)) for factor in RATES] for name, own in first.items()
+    }
+    hands.carry_out(units(members, trials, out))
+    chosen = best(members, trials, out)
+    if kind == "full":
+        for name, choice in chosen.items():
+            if choice.dropout is not None:
+                trials[name] += [replace(choice, dropout=p) for p in DROPOUTS if p != choice.dropout]
+        hands.carry_out(units(members, trials, out))
+        chosen = best(members, trials, out)
+    record(trials, chosen, kind, out)
+    for name, choice in chosen.items():
+        hands.say(f"{name}: {choice} chosen from {len(trials[name])} trials")
+    return chosen
+
+
+def round_rate(rate: float) -> float:
+    """Two digits are enough, and read well."""
+    return float(f"{rate:.2g}")
+
+
+def units(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> list[Unit]:
+    return [
+        Unit(
+            f"sweep of {member.name}: {choice}",
+            try_out,
+            (choice.within(member.for_part(PART)), out / PREPARED / member.name),
+            trial_file(out, member.name, choice),
+            member.seconds * PART,
+        )
+        for member in members
+        for choice in trials[member.name]
+    ]
+
+
+def trial_file(out: Path, name: str, choice: Choice) -> Path:
+    return out / "sweep" / name / f"{str(choice).replace(', ', '-').replace(' ', '-')}.json"
+
+
+def try_out(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Train in small on prepared data; nothing of it is kept but the figures."""
+    if recipe.train.threads:
+        torch.set_num_threads(recipe.train.threads)
+    watch = [] if quiet or interactive() else [plain()]
+    trainer = make_trainer(folder, recipe, read_tokenizer(folder), list(watch))
+    trainer.save = lambda state: None
+    trainer.check()
+    progress, lost = trainer.state.progress, None
+    try:
+        trainer.fit()
+    except WorldError as error:  # a rate so high that the loss is lost is a finding, not a failure
+        lost = str(error)
+    return {
+        "loss": None if lost else progress.best,
+        "lost": lost,
+        "seconds": progress.seconds,
+        "steps": progress.step,
+        "tokens": progress.tokens,
+    }
+
+
+def losses(name: str, trials: list[Choice], out: Path) -> dict[Choice, dict[str, Any]]:
+    return {choice: read_json(trial_file(out, name, choice)) for choice in trials}
+
+
+def best(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> dict[str, Choice]:
+    """By validation loss alone, of the trials that did not fail."""
+    chosen = {}
+    for member in members:
+        found = losses(member.name, trials[member.name], out)
+        if good := {choice: loss for choice, trial in found.items() if (loss := trial.get("loss")) is not None}:
+            chosen[member.name] = min(good, key=lambda choice: good[choice])
+    return chosen
+
+
+def record(trials: dict[str, list[Choice]], chosen: dict[str, Choice], kind: str, out: Path) -> None:
+    """All trials in one file."""
+    lines = []
+    for name, choices in trials.items():
+        for choice, trial in losses(name, choices, out).items():
+            facts = {key: value for key, value in trial.items() if key != "traceback"}
+            lines.append({"member": name, **vars(choice), **facts, "chosen": chosen.get(name) == choice})
+    write_json(
+        out / SWEEP,
+        {"sweep": kind, "part": PART, "by": "validation loss", "trials": lines,
+         "chosen": {name: vars(choice) for name, choice in chosen.items()}},
+    )  # fmt: skip
+
+
+def failure(name: str, out: Path) -> str:
+    """Why a member has no choice: the first of its trials' errors."""
+    files = sorted((out / "sweep" / name).glob("*.json"))
+    trials = [read_json(path) for path in files]
+    return f"every trial of its sweep failed; the first: {trials[0].get('error') or trials[0]['lost']}"

@@ -1,0 +1,124 @@
+"""The table of a comparison, for a terminal and in Markdown, and in words what its columns mean."""
+
+import math
+from typing import Any
+
+from regard.train.forecast import quantity
+
+ORDER = ("bleu", "chrf", "rouge_l", "pronoun_accuracy", "accuracy", "f1", "loss", "perplexity_token", "perplexity_word")
+COST = {
+    "tokens": "tokens",
+    "flops": "FLOPs",
+    "flops_2017": "FLOPs 2017",
+    "seconds": "seconds",
+    "tokens_per_second": "tokens/s",
+}
+HIDDEN = ("valid_loss", "perplexity_character")
+BESIDE_BLEU = ("perplexity_word", "perplexity_byte", "exact_match")  # in results.json alone
+LOWER = ("loss", "perplexity")
+BLEU_BY = "BLEU by words in the source"
+
+
+def score_names(results: dict[str, Any]) -> list[str]:
+    """The scores that some member has, the ones people look for first."""
+    found = dict.fromkeys(name for member in results["members"] for name in member["figures"])
+    hidden = {*COST, *HIDDEN, *(BESIDE_BLEU if "bleu" in found else ())}
+    known = [name for name in ORDER if name in found]
+    others = [name for name in found if name not in known]
+    return [name for name in (*known, *others) if name not in hidden]
+
+
+def main_score(results: dict[str, Any]) -> str:
+    """The one that members are ranked by."""
+    return next((name for name in ("bleu", "accuracy") if name in score_names(results)), "loss")
+
+
+def cost_rows(results: dict[str, Any]) -> list[dict[str, str]]:
+    """What each member is and what it took."""
+    return [
+        {
+            "system": member["member"],
+            "parameters": quantity(member["parameters"]).strip(),
+            "rate": f"{member['rate']:.2g}" if "rate" in member else "",
+            "dropout": "" if member.get("dropout") is None else f"{member['dropout']:g}",
+            **{label: large(member["figures"].get(name)) for name, label in COST.items()},
+            "seconds": cell(member["figures"].get("seconds")),
+        }
+        for member in results["members"]
+    ]
+
+
+def score_rows(results: dict[str, Any]) -> list[dict[str, str]]:
+    """How good each member is, and how far from the best."""
+    return [
+        {
+            "system": member["member"],
+            **{name.replace("_", " "): cell(member["figures"].get(name)) for name in score_names(results)},
+            "against best": place(member),
+        }
+        for member in results["members"]
+    ]
+
+
+def place(member: dict[str, Any]) -> str:
+    if not member["figures"]:
+        return "FAILED"
+    if member.get("best"):
+        return "best"
+    distance = member.get("against_best")
+    return f"{distance['worse_by']:.2g} worse, p {distance['p']:.3f}" if distance else ""
+
+
+def large(figure: dict[str, Any] | None) -> str:
+    return "" if figure is None else quantity(figure["mean"]).strip()
+
+
+def cell(figure: dict[str, Any] | None) -> str:
+    """Mean and spread, with as many digits as the spread allows."""
+    if figure is None:
+        return ""
+    mean, spread = figure["mean"], figure["spread"]
+    if not spread:
+        return f"{mean:.4g}" + ("" if spread is None else " ± 0")
+    digits = min(4, max(0, 1 - math.floor(math.log10(spread))))
+    return f"{mean:.{digits}f} ± {spread:.{digits}f}"
+
+
+def length_rows(results: dict[str, Any]) -> list[dict[str, str]]:
+    """BLEU of each member by the length of the source; empty where nothing is translated."""
+    table = []
+    for member in results["members"]:
+        if "by_length" in member:
+            cells = {"system": member["member"]}
+            for bucket in member["by_length"]:
+                mean = sum(bucket["bleu"]) / len(bucket["bleu"])
+                cells[f"{lengths(bucket)} ({bucket['sentences']})"] = f"{mean:.1f}"
+            table.append(cells)
+    return table
+
+
+def lengths(bucket: dict[str, Any]) -> str:
+    """`7–9`, or `10` where all are alike."""
+    first, last = bucket["from"], bucket["to"]
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The whole report."""
+    parts = [f"# {results['title']}", grid(score_rows(results)), grid(cost_rows(results))]
+    if by_length := length_rows(results):
+        parts += [f"## {BLEU_BY}", "In brackets how many sentences.", grid(by_length)]
+    if failed := failures(results):
+        parts += ["## Failed", "\n".join(f"- {line}" for line in failed)]
+    parts += ["## How this was measured", "\n".join(f"- {note}" for note in results["notes"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def grid(table: list[dict[str, str]]) -> str:
+    names = list(table[0])
+    lines = [names, ["---"] + ["---:"] * (len(names) - 1), *([line.get(name, "") for name in names] for line in table)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def failures(results: dict[str, Any]) -> list[str]:
+    return [f"{member['member']}: {error}" for member in results["members"] for error in member["errors"]]
