@@ -63,13 +63,14 @@ class AttentiveRnn(RecurrentSystem):
         keys = self.alignment.keys(memory, cache)
         if not self.early and not self.feeding:
             states, state = self.decoder(x, state, at.present)
-            return self._written(states, self.alignment(states, keys, memory, at)), state
-        vectors = []
+            return self.drop(self._written(states, self.alignment(states, keys, memory, at))), state
+        tops, founds = [], []
         for word, here in zip(x.split(1, dim=1), at.each(), strict=True):
-            written, after = self._step(word, state, keys, memory, here)
+            top, found, after = self._step(word, state, keys, memory, here)
             state = after if here.present is None else torch.where(here.present[..., None], after, state)
-            vectors.append(written)
-        return torch.cat(vectors, dim=1), state
+            tops.append(top)
+            founds.append(found)
+        return self.drop(self._written(torch.cat(tops, dim=1), torch.cat(founds, dim=1))), state
 
     def _step(self, x, state, keys, memory: Memory, at: Place):
         """One word: text 000's c_i = f(h_{i-1}, encoder states) when the query is the previous state."""
@@ -81,8 +82,8 @@ class AttentiveRnn(RecurrentSystem):
         else:
             top, own = self.decoder(torch.cat((x, *fed), dim=-1), own, None)
             found = self.alignment(top, keys, memory, at)
-        written = self._written(top, found)
-        return written, torch.cat((own, written), dim=1) if self.feeding else own
+        return top, found, torch.cat((own, self._written(top, found)), dim=1) if self.feeding else own
 
     def _written(self, top, found):
-        return self.drop(torch.tanh(self.mix(torch.cat((top, found), dim=-1))))
+        """The vector that a word is chosen from."""
+        return torch.tanh(self.mix(torch.cat((top, found), dim=-1)))
