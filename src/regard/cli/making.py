@@ -11,8 +11,13 @@ from regard.text import Encoded
 Record = dict[str, Any]
 
 
-def encode(model: Any, texts: list[str]) -> list[Encoded]:
+def encode(model: Any, texts: list[str]) -> list[list[int]]:
     """The tokens of each text; what the vocabulary does not hold is said."""
+    return [text.ids for text in encode_with_offsets(model, texts)]
+
+
+def encode_with_offsets(model: Any, texts: list[str]) -> list[Encoded]:
+    """As `encode`, each token with the characters it came from."""
     found = [model.tokenizer.encode_with_offsets(text) for text in texts]
     strange = [
         text[begin:end]
@@ -31,7 +36,7 @@ def continued(
     model: Any, settings: Any, prompts: list[str], *, seed: int, stop: Sequence[str], best: int, tokens: bool
 ) -> list[Record]:
     """The `best` continuations of each prompt."""
-    encoded = [prompt.ids for prompt in encode(model, prompts)]
+    encoded = encode(model, prompts)
     with counting(len(prompts), "texts") as on_done:
         found = decode.generate(
             model.model, model.tokenizer, settings, prompts=encoded, seed=seed, stop=stop, on_done=on_done
@@ -49,7 +54,7 @@ def continued(
 
 def streamed(model: Any, settings: Any, prompt: str, *, seed: int, stop: Sequence[str]) -> None:
     """Print a continuation as it is made, whole characters only."""
-    encoded = encode(model, [prompt])[0].ids
+    (encoded,) = encode(model, [prompt])
     model.model.fits(len(encoded) + 1, "the prompt")
     stream = decode.Stream(model.tokenizer, stop)
 
@@ -75,7 +80,7 @@ def translated(
 ) -> list[Record]:
     """The `best` translations of each source; `first` is the number of the first one among all."""
     texts = [source.strip() for source in sources]  # as the lines of a training file
-    encoded = list(zip(texts, encode(model, texts), strict=True))
+    encoded = list(zip(texts, encode_with_offsets(model, texts), strict=True))
     chance = {"seed": seed, "first": first}
     with counting(len(sources), "translated") as on_done:
         found = decode.translate(
@@ -92,13 +97,31 @@ def translated(
     ]
 
 
+def classified(model: Any, texts: list[str]) -> list[Record]:
+    """The likeliest label of each text, and the probability of every label."""
+    from regard.evaluate.classification import log_probabilities
+
+    encoded = encode(model, [text.strip() for text in texts])  # as the lines of a training file
+    if empty := sum(not ids for ids in encoded):
+        note(f"{empty:,} of {len(texts):,} texts are empty: nothing speaks for their labels")
+    with counting(len(texts), "classified") as on_done:
+        values = log_probabilities(model.model, model.tokenizer, encoded, on_done).exp().tolist()
+    results = []
+    for text, row in zip(texts, values, strict=True):
+        probabilities = dict(zip(model.labels, row, strict=True))
+        label = max(model.labels, key=probabilities.__getitem__)
+        results.append(
+            {"text": text, "label": label, "probability": probabilities[label], "probabilities": probabilities}
+        )
+    return results
+
+
 def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
     """The log-probability of each text, given its source where the model reads one."""
     tokenizer, given = model.tokenizer, None
     if model.model.reads_source:
-        texts = [text.strip() for text in texts]
-        given = [source.ids for source in encode(model, [source.strip() for source in sources])]
-    encoded = [text.ids for text in encode(model, texts)]
+        texts, given = [text.strip() for text in texts], encode(model, [source.strip() for source in sources])
+    encoded = encode(model, texts)
     found = decode.score(model.model, tokenizer, encoded, given)
     return [
         {"text": text, "log_probability": sum(values), "tokens": token_values(model, [*ids, tokenizer.end], values)}

@@ -2,12 +2,13 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from regard.cli.options import Force, Json, Run, Settings, flag
 from regard.cli.output import emit, note, rows
+from regard.errors import UserError
 
 Quiet = Annotated[bool, flag("No progress.")]
 Tensorboard = Annotated[bool, flag("Write TensorBoard events too.")]
@@ -29,6 +30,10 @@ def train(
         Path | None, Parameter(help="Folder of the run. By default runs/NAME, with a number when that is taken.")
     ] = None,
     set_: Settings = (),
+    from_: Annotated[
+        Path | None,
+        Parameter(name="--from", help="Start from this trained run: its tokenizer and its weights, at step 0."),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     tensorboard: Tensorboard = False,
@@ -38,9 +43,10 @@ def train(
     from regard.recipe import read
     from regard.train import train as work
 
-    folder = work(
-        read(preset, list(set_)), out or free_name(Path(preset).stem), force=force, quiet=quiet, tensorboard=tensorboard
-    )
+    recipe, folder = read(preset, list(set_)), out or free_name(Path(preset).stem)
+    if from_ is not None:
+        no_other_text(recipe, from_, set_)
+    work(recipe, folder, start_from=from_, force=force, quiet=quiet, tensorboard=tensorboard)
     tell(folder, json=json, quiet=quiet)
 
 
@@ -64,6 +70,19 @@ def demo(
 
     work(read("transformer-tiny", [f"seed={seed}"]), out, force=force)
     return 0 if show(out) else 1
+
+
+def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...]) -> None:
+    """A setting of the text that was given by hand and is not the run's would be ignored: it stops."""
+    from regard.checkpoint import read_recipe
+
+    text = read_recipe(run).text
+    for setting in settings:
+        section, _, name = setting.partition("=")[0].strip().partition(".")
+        if section == "text" and getattr(text, name) != getattr(recipe.text, name):
+            raise UserError(
+                f"--set {setting}: the tokenizer of {run} is taken, with text.{name} = {getattr(text, name)}"
+            )
 
 
 def free_name(stem: str) -> Path:

@@ -51,12 +51,14 @@ def prepare(
     folder: Path,
     say: Callable[[str], None],
     opened: tuple[dict[str, Source], list[str]] | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> Prepared:
-    """Train the tokenizer on the training split, then write every split's tokens below `folder`."""
+    """Train the tokenizer on the training split unless one is given, then write every split's tokens to `folder`."""
     sources, said = opened or splits(data, task.columns)
     say(f"reading {', '.join(f'{len(source):,} {split}' for split, source in sources.items())} records")
     labels = task.labels(sources["train"])
-    tokenizer = Tokenizer.train(texts(sources["train"], task), text)
+    if tokenizer is None:
+        tokenizer = Tokenizer.train(texts(sources["train"], task), text)
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
     if labels:
         say(f"{len(labels):,} labels: {shown(labels)}")

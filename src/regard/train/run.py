@@ -18,6 +18,7 @@ from regard import checkpoint
 from regard.checkpoint import LOG, REPORT, STATE
 from regard.data import splits
 from regard.data.prepare import prepare, report_lines, stores
+from regard.decode import check_alignment
 from regard.errors import UserError, writing
 from regard.recipe import Recipe
 from regard.systems import System, built
@@ -27,6 +28,7 @@ from regard.train.device import choose_device, choose_precision, chooses_compile
 from regard.train.forecast import Forecast, duration, forecast, quantity
 from regard.train.loop import Trainer
 from regard.train.optimiser import adamw
+from regard.train.origin import START, Origin, put_start
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
 from regard.train.watch import board_writer, watchers
@@ -42,17 +44,27 @@ def train(
     recipe: Recipe,
     out: Path | str,
     *,
+    start_from: Path | str | None = None,
     force: bool = False,
     quiet: bool = False,
     tensorboard: bool = False,
 ) -> Path:
-    """Train a new run into the folder `out`, which must not hold one already unless `force`."""
+    """Train a new run into the folder `out`, which must not hold one already unless `force`.
+
+    With `start_from`, a trained run, its tokenizer is taken and its weights are those of step 0.
+    """
     folder, recipe = Path(out), replace(recipe, data=recipe.data.located())
+    say = (lambda line: None) if quiet else note
+    origin = Origin.read(start_from) if start_from is not None else None
+    said = list(origin.said(recipe)) if origin is not None else []
+    recipe = origin.adopted(recipe) if origin is not None else recipe
     check(recipe)
     may_write(folder, force=force)
+    for line in said:
+        say(line)
     opened = splits(recipe.data, recipe.objective.columns)
     with staged(folder) as part:
-        start(recipe, part, say=(lambda line: None) if quiet else note, opened=opened)
+        start(recipe, part, say=say, opened=opened, origin=origin)
         ready(part, tensorboard=tensorboard)
     return go_on(folder, quiet=quiet, tensorboard=tensorboard)
 
@@ -60,10 +72,16 @@ def train(
 def check(recipe: Recipe) -> None:
     """A setting that does not fit stops here, before anything is touched."""
     choose_device(recipe.train.device)
-    if misfit := recipe.objective.misfit(built(recipe.system, 8, labels=2)):
-        tree = recipe.to_dict()
-        system, objective = tree["system"]["kind"], tree["objective"]["kind"]
+    model, tree = built(recipe.system, 8, labels=2), recipe.to_dict()
+    system, objective = tree["system"]["kind"], tree["objective"]["kind"]
+    if misfit := recipe.objective.misfit(model):
         raise UserError(f"system '{system}' {misfit.format(objective)}; change one of them")
+    check_alignment(model, recipe.decode, recipe.text.kind)
+    if model.whole_batches and recipe.train.accumulate > 1:
+        raise UserError(
+            f"train.accumulate = {recipe.train.accumulate}: system '{system}' balances its experts over a whole batch; "
+            "leave it at 1 and lower train.batch_tokens where memory is short"
+        )
 
 
 def may_write(folder: Path, *, force: bool) -> None:
@@ -99,7 +117,9 @@ def ready(folder: Path, *, tensorboard: bool) -> None:
     make_trainer(folder, checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder), []).check()
 
 
-def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=None) -> None:
+def start(
+    recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=None, origin: Origin | None = None
+) -> None:
     """Write all that a run needs before its first step. `config.json` comes last: with it the run can be resumed."""
     prepared = prepare(
         recipe.data,
@@ -109,10 +129,16 @@ def start(recipe: Recipe, folder: Path, *, say: Callable[[str], None], opened=No
         folder=folder / TOKENS,
         say=say,
         opened=opened,
+        tokenizer=origin.tokenizer if origin is not None else None,
     )
     for line in report_lines(prepared.report):
         say("  " + line)
-    checkpoint.write_json(folder / REPORT, {"data": prepared.report, "seed": recipe.seed, "versions": versions()})
+    report = {"data": prepared.report, "seed": recipe.seed, "versions": versions()}
+    if origin is not None:
+        origin.check_labels(prepared.labels)
+        origin.write(folder)
+        report["from"] = origin.report()
+    checkpoint.write_json(folder / REPORT, report)
     checkpoint.write_setup(folder, recipe, prepared.tokenizer, prepared.labels)
 
 
@@ -130,8 +156,13 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
         torch.set_num_threads(recipe.train.threads)
     if recipe.train.deterministic != torch.are_deterministic_algorithms_enabled():  # setting it takes a second
         torch.use_deterministic_algorithms(recipe.train.deterministic)
+    load: dict[str, Any] = {}  # of the experts, where there are some, at the last validation
+
+    def remember(event: dict[str, Any]) -> None:
+        load.update({name: value for name, value in event.items() if name.startswith("expert_load")})
+
     with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
-        trainer = make_trainer(folder, recipe, tokenizer, watch)
+        trainer = make_trainer(folder, recipe, tokenizer, [*watch, remember])
         if (folder / STATE).exists():
             trainer.state.restore(folder, tokenizer)
         forget_after(folder / LOG, trainer.state.progress.step)
@@ -143,7 +174,7 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
         cost = forecast(trainer)
         say(f"{trainer.device}, {str(trainer.precision).removeprefix('torch.')}: {cost.line()}")
         trainer.fit()
-    figures = measured(trainer, cost)
+    figures = measured(trainer, cost) | load
     old = checkpoint.read_json(folder / REPORT)
     checkpoint.write_json(folder / REPORT, {**old, "forecast": asdict(cost), "measured": figures})
     say(
@@ -159,6 +190,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     torch.manual_seed(recipe.seed)
     labels = checkpoint.read_labels(folder, recipe)
     model: System = built(recipe.system, len(tokenizer), len(labels)).to(device)
+    put_start(folder, model, tokenizer)
     average = AVERAGES[recipe.train.average](model, recipe.train)
     state = State(model, adamw(model, recipe.train), average, Progress(), {})
 
@@ -176,6 +208,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
         """The state last: a run that says it is finished has the model that goes with it."""
         checkpoint.write_model(folder, state.best or state.average.weights(), tokenizer)
         state.save(folder, tokenizer)
+        (folder / START).unlink(missing_ok=True)
 
     train_batches = batches("train")
     if train_batches is None:

@@ -1,0 +1,136 @@
+"""A run that starts from another: its tokenizer and weights, step 0, and nothing left in the dark."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regard.checkpoint import REPORT, WEIGHTS, content_hash, load, read_json, read_recipe, read_tensors, read_tokenizer
+from regard.train import resume, train
+from regard.train.origin import START
+from tests.helpers import lines_file, recipe, refused
+from tests.train.runs import identical, language_model, listen, progress, translator, weights
+
+NEXT = {"steps": 5, "save_every": 2, "evaluate_every": 3}
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("first")
+    return train(translator(folder), folder / "run", quiet=True)
+
+
+def other(folder: Path, letters: str = "fedcba", **sections: Any):
+    """Data in which another vocabulary would be found, in another order."""
+    lines = [letters[:i] + letters[i // 2 :] for i in range(2, len(letters) + 1)]
+    data = {"train": lines_file(folder / "other.tsv", [f"{line}\t{line}" for line in lines])}
+    return recipe("transformer", data=data, **{"train": {"threads": 1, **NEXT}, **sections})
+
+
+class Lost(BaseException):
+    """Nothing catches it, as nothing catches a power cut."""
+
+
+def test_it_begins_with_the_weights_and_the_tokenizer_of_the_other(
+    first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a rate of almost nothing the first checkpoint is the other run's model."""
+    tiny = {"steps": 1, "rate": 1e-30, "weight_decay": 0.0, "threads": 1}
+    folder = train(other(tmp_path, train=tiny), tmp_path / "run", start_from=first, quiet=True)
+    assert read_tokenizer(folder).fingerprint == read_tokenizer(first).fingerprint
+    before, after = weights(first), weights(folder)
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert progress(folder)["step"] == 1
+    alone = train(other(tmp_path, train=tiny), tmp_path / "alone", quiet=True)
+    assert read_tokenizer(alone).fingerprint != read_tokenizer(first).fingerprint
+
+
+def test_the_report_says_where_it_came_from(first: Path, tmp_path: Path) -> None:
+    folder = train(other(tmp_path), tmp_path / "run", start_from=str(first), quiet=True)
+    tensors, notes = read_tensors(first / WEIGHTS)
+    assert read_json(folder / REPORT)["from"] == {"run": str(first), "content": content_hash(tensors, notes)}
+    assert not (folder / START).exists()
+    assert "from" not in read_json(first / REPORT)
+    load(folder)
+
+
+def test_lost_before_its_first_checkpoint_it_starts_there_again(
+    first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even when the other run is gone by then."""
+    origin = Path(shutil.copytree(first, tmp_path / "origin"))
+    given = other(tmp_path, system={"dropout": 0.1}, train={"threads": 1, **NEXT, "average": "ema"})
+    whole = train(given, tmp_path / "whole", start_from=origin, quiet=True)
+
+    def lose(event: dict[str, Any]) -> None:
+        if event["step"] == 1:
+            raise Lost
+
+    with monkeypatch.context() as patch:
+        listen(patch, lose)
+        with pytest.raises(Lost):
+            train(given, tmp_path / "lost", start_from=origin, quiet=True)
+    assert (tmp_path / "lost" / START).exists()
+    shutil.rmtree(origin)
+    resume(tmp_path / "lost", quiet=True)
+    identical(tmp_path / "lost", whole)
+
+
+def test_what_differs_and_fits_is_said(first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = other(tmp_path, system={"dropout": 0.2}, text={"kind": "word", "lowercase": True})
+    folder = train(given, tmp_path / "run", start_from=first)
+    said = capsys.readouterr().err.splitlines()
+    assert f"starting from {first}, with its tokenizer and weights" in said
+    assert "text.kind = 'char' there and 'word' here: the tokenizer stays" in said
+    assert "text.lowercase = false there and true here: the tokenizer stays" in said
+    assert "system.dropout = 0.0 there and 0.2 here: the new one holds" in said
+    made = read_recipe(folder)
+    assert made.text == read_recipe(first).text
+    assert made.system == given.system
+
+
+def test_what_does_not_fit_stops_before_anything_is_written(first: Path, tmp_path: Path) -> None:
+    for system, words in [
+        ({"width": 18}, f"{first} does not fit: system.width = 16 there and 18 here"),
+        ({"width": 18, "depth": 2}, "system.width = 16 there and 18 here; system.depth = 1 there and 2 here"),
+        ({"position": "learned"}, "system.position = 'sinusoidal' there and 'learned' here"),
+    ]:
+        with refused(words):
+            train(other(tmp_path, system=system), tmp_path / "run", start_from=first, quiet=True)
+    with refused("system.kind = 'transformer' there and 'gpt' here"):
+        train(language_model(tmp_path), tmp_path / "run", start_from=first, quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_is_not_there_or_not_trained_is_refused(first: Path, tmp_path: Path) -> None:
+    with refused(f"no such run: {tmp_path / 'none'}"):
+        train(other(tmp_path), tmp_path / "run", start_from=tmp_path / "none", quiet=True)
+    untrained = Path(shutil.copytree(first, tmp_path / "untrained"))
+    (untrained / WEIGHTS).unlink()
+    with refused(f"{untrained} has no {WEIGHTS} yet"):
+        train(other(tmp_path), tmp_path / "run", start_from=untrained, quiet=True)
+
+
+def test_a_classifier_keeps_its_labels(tmp_path: Path) -> None:
+    def given(*labels: str):
+        lines = [f"{letter * 3}\t{labels[i % len(labels)]}" for i, letter in enumerate("abcdefabcdef")]
+        data = {"train": lines_file(tmp_path / f"{'-'.join(labels)}.tsv", lines)}
+        return recipe("rnn-classifier", data=data, objective={"kind": "classification"}, train={"threads": 1, **NEXT})
+
+    run = train(given("good", "bad"), tmp_path / "run", quiet=True)
+    train(replace(given("good", "bad"), seed=11), tmp_path / "again", start_from=run, quiet=True)
+    with refused("its labels are bad, good, those of the data are bad, fair, good"):
+        train(given("good", "bad", "fair"), tmp_path / "other", start_from=run, quiet=True)
+    assert not (tmp_path / "other").exists()
+
+
+def test_decoding_that_the_model_cannot_do_stops_a_training(tmp_path: Path) -> None:
+    with refused("decode.replace_unknown copies whole words, and text.kind is 'char'"):
+        train(other(tmp_path, decode={"replace_unknown": True}), tmp_path / "run", quiet=True)
+    with refused("has no attention to a source"):
+        blind = recipe("seq2seq", data={"train": "road"}, decode={"beam": 2, "coverage_penalty": 0.2})
+        train(blind, tmp_path / "run", quiet=True)
