@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from regard.data.splits import as_paths
 from regard.lab.bootstrap import DRAWS
 from regard.lab.plan import Asked, Budget, line
 from regard.lab.sweep import PART
@@ -20,7 +21,7 @@ TUNING = {
 def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
     """Title, caption and notes."""
     data, budget = asked.recipe.data.train, Budget(**plan["budget"])
-    name = data if isinstance(data, str) else " ".join(Path(path).name for path in data)
+    name = " ".join(Path(path).name for path in as_paths(data))
     caption = f"{name}; {budget} each; {asked.seeds} seed(s), mean ± standard deviation; sweep: {asked.sweep}"
     notes = [
         f"Data: {name}. Data, tokenizer, objective, decoding, batch size ({asked.recipe.train.batch_tokens:,} tokens), "

@@ -26,7 +26,7 @@ SHARED = (
 )
 NEVER = 10**9  # steps between two validations: there is one, at the end
 LENGTHS = ("train.steps", "train.max_tokens", "train.max_seconds")
-UNITS = {"tokens": "predicted tokens", "flops": "counted FLOPs", "seconds": "seconds of training"}
+UNITS = {"tokens": "predicted tokens", "flops": "counted FLOPs", "seconds": "seconds"}
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def cell(figure: dict[str, Any] | None) -> str:
     if figure is None:
         return ""
     mean, spread = figure["mean"], figure["spread"]
-    if not spread:
-        return f"{mean:.4g}" + ("" if spread is None else " ± 0")
+    if not spread or mean >= 1e5:
+        return f"{mean:.4g}" + ("" if spread is None else f" ± {spread:.2g}")
     digits = min(4, max(0, 1 - math.floor(math.log10(spread))))
     return f"{mean:.{digits}f} ± {spread:.{digits}f}"
 

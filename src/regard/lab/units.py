@@ -19,6 +19,7 @@ from regard.errors import Interrupted, UserError, WorldError
 from regard.train.forecast import duration
 
 Say = Callable[[str], None]
+INTERRUPTED = 130  # exit code
 
 
 @dataclass(frozen=True)
@@ -70,41 +71,75 @@ def perform(unit: Unit, *, quiet: bool = True, beside: int = 0) -> None:
     write_json(unit.file, found)
 
 
-def child(unit: Unit, beside: int) -> None:
-    """A unit in a process of its own, which leaves quietly when it is told to stop."""
+class Worker:
+    """A process that does one unit after another, so that torch is loaded once."""
+
+    def __init__(self, context: Any, beside: int):
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, beside))
+        self.process.start()
+        theirs.close()  # what is closed on both sides tells that the process is gone
+        self.unit: Unit | None = None
+
+    def give(self, unit: Unit) -> None:
+        self.unit = unit
+        unit.file.unlink(missing_ok=True)
+        self.pipe.send(unit)
+
+    def take(self) -> Unit:
+        """The unit that is done. A process that died without a word is a failure of its unit alone."""
+        unit, self.unit = self.unit, None
+        assert unit is not None
+        try:
+            self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            if self.process.exitcode == INTERRUPTED:
+                raise KeyboardInterrupt from None
+            write_json(unit.file, {"error": f"its process ended with code {self.process.exitcode}"})
+        return unit
+
+    @property
+    def alive(self) -> bool:
+        return self.process.exitcode is None
+
+    def dismiss(self) -> None:
+        """Told to stop, a training writes its checkpoint first."""
+        self.process.terminate()
+
+
+def serve(pipe: Any, beside: int) -> None:
+    """Do what comes through the pipe; leave quietly when told to stop."""
     try:
-        perform(unit, beside=beside)
+        while True:
+            perform(pipe.recv(), beside=beside)
+            pipe.send(None)
     except (Interrupted, KeyboardInterrupt):
-        os._exit(130)
+        os._exit(INTERRUPTED)
+    except EOFError:
+        return
 
 
 def side_by_side(waiting: list[Unit], jobs: int, clock: "Clock") -> None:
-    """Several units at a time. A process that dies without a word is a failure of its unit alone."""
+    """Several units at a time."""
     context, waiting = multiprocessing.get_context("spawn"), list(waiting)
-    running: dict[Any, tuple[Unit, Any]] = {}
-    beside = min(jobs, len(waiting)) - 1
+    crew: list[Worker] = []
+    jobs = min(jobs, len(waiting))
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                unit = waiting.pop(0)
-                unit.file.unlink(missing_ok=True)
-                process = context.Process(target=child, args=(unit, beside))
-                process.start()
-                running[process.sentinel] = unit, process
-                clock.begins(unit)
-            for sentinel in wait(list(running)):
-                unit, process = running.pop(sentinel)
-                process.join()
-                if process.exitcode == 130:
-                    raise KeyboardInterrupt
-                if not unit.file.exists():
-                    write_json(unit.file, {"error": f"its process ended with code {process.exitcode}"})
-                clock.ends(unit)
+        while waiting or any(worker.unit for worker in crew):
+            crew = [worker for worker in crew if worker.alive]
+            crew += [Worker(context, jobs - 1) for _ in range(min(jobs - len(crew), len(waiting)))]
+            for worker in crew:
+                if waiting and worker.unit is None:
+                    clock.begins(waiting[0])
+                    worker.give(waiting.pop(0))
+            for pipe in wait([worker.pipe for worker in crew if worker.unit]):
+                clock.ends(next(worker for worker in crew if worker.pipe is pipe).take())
     finally:
-        for _, process in running.values():  # told to stop, a training writes its checkpoint
-            process.terminate()
-        for _, process in running.values():
-            process.join()
+        for worker in crew:
+            worker.dismiss()
+        for worker in crew:
+            worker.process.join()
 
 
 class Clock:

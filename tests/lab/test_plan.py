@@ -1,0 +1,54 @@
+"""From a budget to each member's limit."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.lab.plan import Budget, Rehearsal, ask, differences, member
+from tests.lab import members
+
+REHEARSAL = Rehearsal(
+    parameters=101, tokens_per_step=50, flops_per_token=7e3, seconds_per_token=0.002, precision="float32", left_out={}
+)
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "seconds", "warmup"),
+    [
+        (Budget("tokens", 1_000), 1_000, 0.0, 4),  # the preset has 10 steps of 50 tokens, 2 of them for the warm-up
+        (Budget("flops", 7e6), 1_000, 0.0, 4),
+        (Budget("flops", 7e6 / 2), 500, 0.0, 2),
+        (Budget("seconds", 3), 0, 3.0, 6),  # 1,500 tokens in a rehearsal
+    ],
+)
+def test_the_budget_is_the_limit_and_the_warm_up_keeps_its_share(
+    tmp_path: Path, budget: Budget, tokens: int, seconds: float, warmup: int
+) -> None:
+    presets = [members.member(tmp_path, name) for name in ("rnn", "looker")]
+    asked = ask(presets, [], seeds=1, budget=budget, sweep="none")
+    made = member("rnn", asked.recipes["rnn"], REHEARSAL, budget)
+    train = made.recipe.train
+    assert (train.steps, train.max_tokens, train.max_seconds, train.warmup) == (0, tokens, seconds, warmup)
+    assert made.seconds == pytest.approx(seconds or tokens * 0.002)
+    shorter = made.for_part(0.5).train
+    assert (shorter.max_tokens, shorter.max_seconds, shorter.warmup) == (tokens // 2, seconds / 2, warmup // 2)
+
+
+def test_what_must_be_the_same_is_the_first_ones(tmp_path: Path) -> None:
+    first, second = members.member(tmp_path, "rnn"), members.member(tmp_path, "looker", rate=0.07)
+    Path(second).write_text(Path(second).read_text().replace("batch_tokens = 92", "batch_tokens = 1009\nbeta2 = 0.9"))
+    asked = ask([first, second], ["seed=5"], seeds=1, budget=None, sweep="none")
+    one, other = asked.recipes.values()
+    assert other.train.batch_tokens == 92 and other.seed == 5
+    assert (other.train.rate, other.train.beta2) == (0.07, 0.9) and one.train.beta2 != 0.9
+    assert (one.data, one.text, one.objective, one.decode) == (other.data, other.text, other.objective, other.decode)
+
+
+def test_differences_name_every_leaf() -> None:
+    there, now = {"a": {"b": 1, "c": [2]}, "d": None}, {"a": {"b": 1, "c": [3], "e": "x"}, "d": {"f": 1}}
+    assert differences(there, now) == [
+        "a.c is [2] there and [3] now",
+        "a.e is missing there and 'x' now",
+        "d is missing there and given now",
+    ]
+    assert differences(there, there) == []
