@@ -30,13 +30,28 @@ def load_one(paths: Sequence[Path], device: str, others: str) -> Any:
 
 
 def needs_translator(model: Any) -> None:
+    needs_writer(model)
     if not model.model.reads_source:
         raise UserError(f"{model.path} is a language model and reads no source; use 'regard generate'")
 
 
 def needs_language_model(model: Any) -> None:
+    needs_writer(model)
     if model.model.reads_source:
         raise UserError(f"{model.path} translates; use 'regard translate'")
+
+
+def needs_writer(model: Any) -> None:
+    """A run whose texts have probabilities."""
+    if not model.model.writes_text:
+        raise UserError(f"{model.path} classifies texts and writes none; use 'regard classify'")
+
+
+def needs_classifier(model: Any) -> None:
+    if model.model.reads_source:
+        raise UserError(f"{model.path} translates and knows no labels; use 'regard translate'")
+    if not model.labels:
+        raise UserError(f"{model.path} is a language model and knows no labels; use 'regard generate'")
 
 
 def checked(texts: Sequence[str], option: str) -> list[str]:

@@ -41,6 +41,12 @@ def show_translations(results: list[dict[str, Any]]) -> None:
         show_best([{**text, "text": " ".join(text["text"].splitlines())} for text in result["texts"]])
 
 
+def show_labels(results: list[dict[str, Any]]) -> None:
+    """One line for each text: its label, how likely it is, and the text."""
+    for result in results:
+        print(f"{result['label']}\t{result['probability']:.4f}\t{' '.join(result['text'].splitlines())}", flush=True)
+
+
 def show_best(texts: list[dict[str, Any]], before: str = "") -> None:
     """The texts found for one input, with their scores where there are several and their tokens where asked for."""
     for text in texts:
@@ -60,7 +66,15 @@ def show_scores(results: dict[str, Any]) -> None:
 
 def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in results.items():
-        if isinstance(value, dict):
+        if name == "confusion":
+            yield from mistaken(value)
+        elif isinstance(value, dict):
             yield from ((f"{name} per {unit}", number) for unit, number in value.items())
         else:
             yield name.replace("_", " "), value
+
+
+def mistaken(confusion: dict[str, dict[str, int]]) -> Iterator[tuple[str, int]]:
+    """What was taken for what, where it was."""
+    for wanted, row in confusion.items():
+        yield from ((f"{wanted} taken for {said}", count) for said, count in row.items() if said != wanted and count)

@@ -34,7 +34,8 @@ def evaluate(
 
     runs = load_runs(run, device, "--data")
     if not runs[0].model.reads_source and (decode.given or lowercase or tokenize != "13a"):
-        raise UserError(f"{runs[0].path} is a language model: it is not decoded, and BLEU is for translators")
+        kind = "language model" if runs[0].model.writes_text else "classifier"
+        raise UserError(f"{runs[0].path} is a {kind}: it is not decoded, and BLEU is for translators")
     results = work(
         runs,
         data,
@@ -118,6 +119,33 @@ def translate(
     emit(results, json, lambda: None)
 
 
+def classify(
+    run: Runs,
+    /,
+    *,
+    text: Annotated[
+        tuple[str, ...],
+        repeated("A text to classify; may be given several times. Without it, standard input is read line by line."),
+    ] = (),
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Name the label of lines from standard input, or of given texts, with its probability."""
+    from regard.cli.making import classified
+    from regard.cli.reading import checked, groups, load_one, needs_classifier
+    from regard.cli.showing import show_labels
+
+    model = load_one(run, device, "--text")
+    needs_classifier(model)
+    results: list[dict[str, Any]] = []
+    for texts in groups(checked(text, "--text")):
+        found = classified(model, texts)
+        if not json:
+            show_labels(found)
+        results += found
+    emit(results, json, lambda: None)
+
+
 def score(
     run: Runs,
     /,
@@ -135,9 +163,10 @@ def score(
 ) -> None:
     """Say how likely given texts are: the log-probability of each text and of its tokens."""
     from regard.cli.making import scored
-    from regard.cli.reading import checked, load_one, stdin_lines, stdin_pairs
+    from regard.cli.reading import checked, load_one, needs_writer, stdin_lines, stdin_pairs
 
     model = load_one(run, device, "--text")
+    needs_writer(model)
     texts, sources = checked(text, "--text"), checked(source, "--source")
     if sources and not model.model.reads_source:
         raise UserError(f"{model.path} is a language model: it reads no --source")

@@ -53,7 +53,8 @@ class Ensemble(System):
     def __init__(self, members: Sequence[System]):
         super().__init__()
         self.members = nn.ModuleList(members)
-        self.reads_source = members[0].reads_source
+        self.reads_source, self.writes_text = members[0].reads_source, members[0].writes_text
+        self.labels = members[0].labels
         self.context = min(member.context for member in members)
         self.packs = all(member.packs for member in members)
         self.vocabulary = members[0].vocabulary
@@ -80,11 +81,18 @@ class Ensemble(System):
 
     def logits(self, vectors):
         parts = vectors.split([member.width for member in self.systems], dim=-1)
-        each = [m.logits(part).float().log_softmax(-1) for m, part in zip(self.systems, parts, strict=True)]
-        return torch.stack(each).logsumexp(0) - math.log(len(each))
+        return averaged([m.logits(part) for m, part in zip(self.systems, parts, strict=True)])
+
+    def classify(self, tokens, present=None):
+        return averaged([member.classify(tokens, present) for member in self.systems])
 
     def start(self, rows, capacity):
         return Caches([member.start(rows, capacity) for member in self.systems])
+
+
+def averaged(logits: Sequence[Tensor]) -> Tensor:
+    """The log of the mean probability."""
+    return torch.stack([each.float().log_softmax(-1) for each in logits]).logsumexp(0) - math.log(len(logits))
 
 
 def together(models: Sequence[System]) -> System:

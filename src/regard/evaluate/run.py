@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from regard.blocks.experts import loads
 from regard.checkpoint import REPORT, Run, read_json
 from regard.data.batching import Documents, Pairs, Windows
 from regard.data.prepare import report as data_report
@@ -18,6 +19,7 @@ from regard.data.splits import changed, open_source, splits
 from regard.decode import check_alignment, together, translate
 from regard.decode.settings import Decode
 from regard.errors import UserError
+from regard.evaluate.classification import classified
 from regard.evaluate.perplexity import Units, perplexities, total_nats
 from regard.evaluate.pronoun import pronoun_accuracy
 from regard.evaluate.translation import metrics, translation_scores
@@ -58,7 +60,12 @@ def evaluate(
         metrics(lowercase=lowercase, tokenize=tokenize)
         check_alignment(run.model, decode or run.recipe.decode, run.recipe.text.kind)
     source = choose(run, data, say)
-    if run.model.reads_source:
+    if not run.model.writes_text:
+        with counting(len(source), "classified") as on_done:
+            results, wanted, said = classified(run, source, say=say, on_done=on_done)
+        keep("reference", wanted)
+        keep("hypothesis", said)
+    elif run.model.reads_source:
         records = list(source)
         sources, references = [r[0] for r in records], [r[1] for r in records]
         results = likelihood(run, fitting(run, records, source.name, say), stride, say)
@@ -94,8 +101,10 @@ def combined(runs: Sequence[Run]) -> Run:
     for run in runs[1:]:
         if run.tokenizer.fingerprint != first.tokenizer.fingerprint:
             raise UserError(f"{run.path} and {first.path} have different tokenizers and cannot be averaged")
-        if run.model.reads_source != first.model.reads_source:
+        if any(getattr(run.model, kind) != getattr(first.model, kind) for kind in ("reads_source", "writes_text")):
             raise UserError(f"{run.path} and {first.path} are different kinds of model and cannot be averaged")
+        if run.labels != first.labels:
+            raise UserError(f"{run.path} and {first.path} know different labels and cannot be averaged")
     return replace(first, model=together([run.model for run in runs]))
 
 
@@ -115,6 +124,8 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
 def check_stride(run: Run, stride: int | None) -> None:
     if stride is None:
         return
+    if not run.model.writes_text:
+        raise UserError("--stride is for language models: a text is classified whole")
     if run.model.reads_source:
         raise UserError("--stride is for language models: a translation is scored whole")
     if not run.model.packs:
@@ -128,10 +139,13 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
     context, task = run.model.context, run.recipe.objective
     with tempfile.TemporaryDirectory() as folder:
         longest = context if run.model.limit is not None else 2**31
-        stores, counts = task.write(source, run.tokenizer, Path(folder), context=longest, too_long="drop")
+        stores, counts = task.write(
+            source, run.tokenizer, Path(folder), labels=run.labels, context=longest, too_long="drop"
+        )
         batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS)
         in_order = batches.in_order(stride) if isinstance(batches, Windows) else batches.in_order()
-        nats, tokens = total_nats(run.model, in_order)
+        with loads(run.model) as load:
+            nats, tokens = total_nats(run.model, in_order)
     policy = f"{POLICIES[type(batches)]}; end symbols are predicted and counted as tokens"
     policy = policy.format(context=context, stride=stride or context)
     for line in report_lines(data_report({"train": counts}, [], context)):
@@ -143,6 +157,7 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
         "policy": policy,
         "tokens": tokens,
         "unknown": counts.unknown,
+        **load.facts(),
     }
 
 

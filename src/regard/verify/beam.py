@@ -4,12 +4,13 @@ from regard.checkpoint import Run
 from regard.decode.beam import beam_search
 from regard.decode.session import Session
 from regard.decode.settings import Decode
-from regard.verify.check import Finding
+from regard.verify.check import Finding, needs_text
 from regard.verify.inputs import Inputs
 from regard.verify.texts import MOST, compare_texts, continued, equally_likely
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    needs_text(run)
     model, tokenizer = run.model, run.tokenizer
     rows = [[tokenizer.start] if inputs.sources is not None else list(text) for text in inputs.texts]
     most = MOST if inputs.sources is None else MOST if model.limit is None else min(MOST, model.limit)

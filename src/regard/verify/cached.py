@@ -11,12 +11,13 @@ from regard.decode.session import Session, table
 from regard.decode.settings import Decode
 from regard.shapes import Tensor
 from regard.systems import System
-from regard.verify.check import Finding, memory, read, unpadded
+from regard.verify.check import Finding, memory, needs_text, read, unpadded
 from regard.verify.inputs import Inputs
 from regard.verify.texts import MOST
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    needs_text(run)
     model, found = run.model, Finding(inputs.lengths)
     full = read(model, inputs)
     longest = max(map(len, inputs.texts))

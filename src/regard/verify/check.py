@@ -53,7 +53,7 @@ class Finding:
     def compare_rows(self, got: list[Tensor], expected: list[Tensor], how: str) -> None:
         """The logits of each text."""
         for row, (mine, theirs) in enumerate(zip(got, expected, strict=True)):
-            self.compare(mine, theirs, f"{how}: row {row}", along="token")
+            self.compare(mine, theirs, f"{how}: row {row}", along="token" if mine.ndim > 1 else "label")
 
     def compare_gradients(self, got: Gradients, expected: Gradients, how: str) -> None:
         """Every parameter's, measured by the largest gradient in the model: some are zero but for rounding."""
@@ -68,14 +68,22 @@ def excess(difference: float, tolerance: float) -> tuple[float, float]:
     return (parts if difference else 0.0), difference
 
 
+def needs_text(run: Run) -> None:
+    """Stop a line about texts that are written."""
+    if not run.model.writes_text:
+        raise DoesNotApply("it writes no text")
+
+
 def memory(model: System, inputs: Inputs) -> Memory | None:
     """The sources read in one batch, where there are any."""
     return model.encode(*table(inputs.sources, model.device)) if inputs.sources is not None else None
 
 
 def read(model: System, inputs: Inputs) -> list[Tensor]:
-    """The logits of each text without its padding, all read at once in one batch."""
-    tokens, _ = table(inputs.texts, model.device)
+    """The logits of each text, all read at once in one batch: at each of its tokens, or of its labels."""
+    tokens, present = table(inputs.texts, model.device)
+    if not model.writes_text:
+        return list(model.classify(tokens, present))
     return unpadded(model.decode(tokens, memory(model, inputs)), inputs)
 
 
@@ -88,7 +96,8 @@ def gradients(run: Run, batch: Batch) -> Gradients:
     """Of the run's objective over the batch, by parameter; nothing is left in the model."""
     loss = run.recipe.objective(run.model, batch.to(run.model.device))
     names, parameters = zip(*run.model.named_parameters(), strict=True)
-    return dict(zip(names, torch.autograd.grad(loss.total, parameters), strict=True))
+    found = torch.autograd.grad(loss.total, parameters, materialize_grads=True)  # zeros: what acts in training alone
+    return dict(zip(names, found, strict=True))
 
 
 def attentions(model: System) -> dict[str, Look]:

@@ -24,9 +24,13 @@ def check(run: Run, inputs: Inputs) -> Finding:
     def compiled(tokens, sources, present):
         return model.decode(tokens, model.encode(sources, present) if sources is not None else None)
 
-    tokens, _ = table(inputs.texts, model.device)
-    sources = table(inputs.sources, model.device) if inputs.sources is not None else (None, None)
-    found.compare_rows(unpadded(compiled(tokens, *sources), inputs), read(model, inputs), "compiled")
+    tokens, present = table(inputs.texts, model.device)
+    if model.writes_text:
+        sources = table(inputs.sources, model.device) if inputs.sources is not None else (None, None)
+        logits = unpadded(compiled(tokens, *sources), inputs)
+    else:
+        logits = list(torch.compile(model.classify)(tokens, present))
+    found.compare_rows(logits, read(model, inputs), "compiled")
     return found
 
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from regard.checkpoint import Run
-from regard.verify.check import Finding, read
+from regard.verify.check import Finding, needs_text, read
 from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    needs_text(run)
     found = Finding(inputs.lengths)
     before = read(run.model, inputs)
     for part in (0.0, 0.25, 0.5, 0.75, 1.0):

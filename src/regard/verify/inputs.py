@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import numpy as np
+import torch
 
 from regard.checkpoint import Run
 from regard.data import IGNORE, Batch
@@ -12,6 +14,7 @@ from regard.data.batch import pad, presence
 from regard.data.prepare import stores
 from regard.data.store import Store
 from regard.errors import UserError
+from regard.place import Place
 from regard.text import Tokenizer
 from regard.train.run import TOKENS
 
@@ -32,11 +35,15 @@ Column = Store | Sequence[np.ndarray]
 
 @dataclass(frozen=True)
 class Inputs:
-    """`texts` begin with the start symbol; `sources`, for a model that reads them, end with the end symbol."""
+    """`texts` begin with the start symbol; `sources`, for a model that reads them, end with the end symbol.
+
+    Texts that are classified end with it too, and `labels` has a number for each.
+    """
 
     texts: list[list[int]]
     sources: list[list[int]] | None
     origin: str
+    labels: list[int] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -50,11 +57,22 @@ class Inputs:
 
     def row(self, i: int) -> "Inputs":
         """One text alone."""
-        return replace(self, texts=[self.texts[i]], sources=[self.sources[i]] if self.sources is not None else None)
+        return self.some([i])
+
+    def some(self, rows: list[int]) -> "Inputs":
+        """These texts alone."""
+
+        def chosen(column: list | None) -> Any:
+            return [column[i] for i in rows] if column is not None else None
+
+        return Inputs(chosen(self.texts), chosen(self.sources), self.origin, chosen(self.labels))
 
     def batch(self, tokenizer: Tokenizer) -> Batch:
-        """What a trainer would be handed: each token with the one that follows it."""
+        """What a trainer would be handed: each token with the one that follows it, or each text with its label."""
         texts = [np.asarray(text) for text in self.texts]
+        if self.labels is not None:
+            tokens = pad(texts, tokenizer.pad)
+            return Batch(tokens, torch.tensor(self.labels), len(texts), Place.line(tokens, presence(texts)))
         tokens, targets = pad([t[:-1] for t in texts], tokenizer.pad), pad([t[1:] for t in texts], IGNORE)
         made = Batch(tokens, targets, sum(len(text) - 1 for text in texts))
         if self.sources is None:
@@ -65,15 +83,25 @@ class Inputs:
 
 def make(run: Run) -> Inputs:
     """From the run's own token files, held-out ones first; for an imported run from the lectures' sentences."""
-    sides = len(run.recipe.objective.columns)
+    sides = len(text_columns(run))
     wanted = ragged(run.model.context, run.model.reach, ROWS * sides)
     columns, origin = own_tokens(run, enough=sum(wanted))
     if not columns:
         columns, origin = sentences(run), "sentences of the lectures"
+    if run.labels:
+        labels = [i % len(run.labels) for i in range(len(wanted))]
+        ended = [[*text, run.tokenizer.end] for text in texts(columns[0], [n - 1 for n in wanted], run.tokenizer.start)]
+        return Inputs(ended, None, origin, labels)
     if sides == 1:
         return Inputs(texts(columns[0], wanted, run.tokenizer.start), None, origin)
     targets, sources = pairs(columns, wanted, run)
     return Inputs(targets, sources, origin)
+
+
+def text_columns(run: Run) -> tuple[str, ...]:
+    """What the run's task reads, its labels left out."""
+    task = run.recipe.objective
+    return tuple(name for name in task.columns if name != task.label)
 
 
 def ragged(context: int, reach: int, rows: int) -> list[int]:
@@ -88,7 +116,7 @@ def own_tokens(run: Run, *, enough: int) -> tuple[list[Column], str]:
     """A held-out split with enough text for all rows, else the training split; nothing where there are no tokens."""
     for split in ("valid", "test", "train"):
         if (run.path / TOKENS / split).is_dir():
-            found = stores(run.path / TOKENS / split, run.recipe.objective.columns)
+            found = stores(run.path / TOKENS / split, text_columns(run))
             if min(len(store.flat) for store in found) >= (1 if split == "train" else enough):
                 return list(found), f"{TOKENS}/{split}"
     return [], ""
@@ -99,7 +127,7 @@ def sentences(run: Run) -> list[Column]:
     encoded = [np.asarray(ids) for text in SENTENCES if (ids := run.tokenizer.encode(text))]
     if not encoded:
         raise UserError(f"{run.path} has no {TOKENS}/, and its tokenizer knows nothing of the lectures' sentences")
-    return [encoded for _ in run.recipe.objective.columns]
+    return [encoded for _ in text_columns(run)]
 
 
 def texts(column: Column, wanted: list[int], start: int) -> list[list[int]]:

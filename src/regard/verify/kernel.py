@@ -23,9 +23,11 @@ def check(run: Run, inputs: Inputs) -> Finding:
 
 def results(run: Run, inputs: Inputs) -> tuple[dict[str, list[Tensor]], dict[str, Gradients]]:
     """Logits and gradients in every way that a kernel is called: plain, from a cache, padded, packed."""
-    logits = {"at once": read(run.model, inputs), "from a cache": after_prompts(run.model, inputs)}
+    logits = {"at once": read(run.model, inputs)}
+    if run.model.writes_text:
+        logits["from a cache"] = after_prompts(run.model, inputs)
     batches = {"padded": inputs.batch(run.tokenizer)}
-    if run.model.packs and not run.model.reads_source:
+    if run.model.writes_text and run.model.packs and not run.model.reads_source:
         batches["packed"] = packed = windows(run, inputs).to(run.model.device)
         logits["packed"] = list(run.model.decode(packed.tokens, at=packed.at))
     return logits, {how: gradients(run, batch) for how, batch in batches.items()}

@@ -9,13 +9,14 @@ import numpy as np
 from regard.checkpoint import Run
 from regard.data import Batch, Windows
 from regard.data.store import Writer
-from regard.verify.check import DoesNotApply, Finding
+from regard.verify.check import DoesNotApply, Finding, needs_text
 from regard.verify.inputs import Inputs
 
 AT_ONCE = 3  # windows
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    needs_text(run)
     if run.model.reads_source:
         raise DoesNotApply("a translator is not packed: its batches hold one sentence a row")
     if not run.model.packs:

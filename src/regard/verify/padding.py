@@ -14,7 +14,8 @@ def check(run: Run, inputs: Inputs) -> Finding:
     model, found = run.model, Finding(inputs.lengths)
     short, room = shorter(inputs)
     pad, word = run.tokenizer.pad, inputs.texts[0][-1]
-    for how, read in (("at once", at_once), ("into a cache", into_cache)):
+    ways = {"at once": at_once, "into a cache": into_cache} if model.writes_text else {"at once": named}
+    for how, read in ways.items():
         plain = read(model, short, pad, 0)
         found.compare_rows(read(model, short, word, 0), plain, f"read {how}, padded with a word")
         found.compare_rows(read(model, short, pad, room), plain, f"read {how}, {room} more of padding")
@@ -27,14 +28,18 @@ def shorter(inputs: Inputs) -> tuple[Inputs, int]:
     lengths = [[len(row) for row in column] for column in columns]
     longest = {each.index(max(each)) for each in lengths}
     kept = [i for i in range(len(inputs.texts)) if i not in longest]
-    texts, *sources = [[column[i] for i in kept] for column in columns]
     room = min(max(each) - max(each[i] for i in kept) for each in lengths)
-    return Inputs(texts, sources[0] if sources else None, inputs.origin), room
+    return inputs.some(kept), room
 
 
 def at_once(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
     tokens, _ = padded(model, inputs.texts, filler, more)
     return unpadded(model.decode(tokens, encoded(model, inputs, filler, more)), inputs)
+
+
+def named(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
+    """The scores of the labels."""
+    return list(model.classify(*padded(model, inputs.texts, filler, more)))
 
 
 def into_cache(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:

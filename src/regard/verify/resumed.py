@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint import STATE, Run, read_tensors
-from regard.data import IGNORE, Batch
+from regard.data import Batch
 from regard.shapes import Tensor
 from regard.train.run import TOKENS, make_trainer
 from regard.verify.check import DoesNotApply, Finding
@@ -76,7 +76,7 @@ def go_on(run: Run, start: Path, out: Path, *, steps: int) -> tuple[int, list[in
 
 def lengths_of(batch: Batch) -> list[int]:
     """Of its rows, each length once."""
-    return sorted(set((batch.targets != IGNORE).sum(1).tolist()))
+    return sorted(set(batch.lengths))
 
 
 def final_state(folder: Path) -> dict[str, Tensor]:

@@ -12,7 +12,7 @@ from regard.verify.inputs import Inputs
 def check(run: Run, inputs: Inputs) -> Finding:
     found = Finding(inputs.lengths)
     with tempfile.TemporaryDirectory() as folder:
-        write_setup(Path(folder), run.recipe, run.tokenizer)
+        write_setup(Path(folder), run.recipe, run.tokenizer, run.labels)
         write_model(Path(folder), weights(run.model), run.tokenizer)
         copy = load(folder, str(run.model.device)).model
     if untied := shared(run.model) ^ shared(copy):
@@ -21,7 +21,7 @@ def check(run: Run, inputs: Inputs) -> Finding:
     for name, tensor in weights(copy).items():
         found.compare(tensor, theirs[name], f"weights {name}", tolerance=0.0)
     for row, (got, expected) in enumerate(zip(read(copy, inputs), read(run.model, inputs), strict=True)):
-        found.compare(got, expected, f"logits of row {row}", tolerance=0.0, along="token")
+        found.compare(got, expected, f"logits of row {row}", tolerance=0.0, along="token" if got.ndim > 1 else "label")
     return found
 
 

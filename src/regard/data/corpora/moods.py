@@ -38,7 +38,7 @@ LECTURE = ("movie", "great")
 
 @cache
 def opinions(split: str, thing: str, good: bool) -> tuple[str, ...]:
-    """The adjectives that a split may say of a thing: two are for the test, one for validation, the rest for training."""
+    """The adjectives that a split may say of a thing: two are kept for the test, one for validation."""
     ranked = sorted(PRAISE if good else BLAME, key=lambda word: rank(thing, word))
     return {"test": tuple(ranked[:2]), "valid": tuple(ranked[2:3]), "train": tuple(ranked[3:])}[split]
 
@@ -114,6 +114,8 @@ def denied(say: Speaker, good: bool) -> str:
         (
             lambda: f"{say.the(thing)} {say.be()} {say.turned(thing, good)}",
             lambda: f"{say.the(thing)} {say.be()} {say.turned(thing, good)}",
+            lambda: f"{say.turned(thing, good)}, {say.the(thing)}",
+            lambda: f"not {a(say.adjective(thing, not good))} {thing}",
             lambda: f"{people} did not {say.verb(not good).base} {say.the(thing)}",
             lambda: f"{nobody(say)} {say.verb(not good).past} {say.the(thing)}",
             lambda: f"{nobody(say)} found {say.the(thing)} {say.adjective(thing, not good)}",
