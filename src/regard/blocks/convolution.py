@@ -134,7 +134,7 @@ UNITS: dict[str, type[Gated] | type[Tanh]] = {"glu": Gated, "tanh": Tanh}
 class ConvolutionLayer(Windowed):
     """(x + unit(convolution(x))) * sqrt(1/2) (Gehring et al., 2017, sections 3.2 and 3.4). Tap: `states` [b t w].
 
-    Weights begin normal, of a size that a unit's output has the variance of its input (their section 3.5).
+    Weights begin normal, of such a size that small inputs leave a unit as large as they came (their section 3.5).
     """
 
     def __init__(self, width: int, convolution: Callable[[int, int], Convolution], unit: str, *, dropout: float = 0.0):
