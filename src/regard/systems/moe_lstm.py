@@ -4,8 +4,7 @@ GNMT with fewer layers and far more parameters: between the layers stand experts
 
 - Encoder: a layer that reads both ways, one that reads forwards, experts, and the other layers.
 - Decoder: a layer that receives what attention finds and asks for the next look, experts, and the other layers.
-- What the experts give passes a sigmoid; every layer but the first of either side is added, after dropout, to what it
-  was given.
+- What the experts give passes a sigmoid; every layer is added, after dropout, to what it was given.
 
 Kept simpler than the paper: an LSTM is as wide as its output (the paper projects 2048 to 512), the decoder begins with
 the encoder's last states, all of the gate is one level, and the gate is that of section 2.1 with its two losses, where
@@ -52,8 +51,15 @@ class MoeLstm(Recurrence):
         experts.check(self.experts, self.chosen, self.noise, self.importance_weight, self.load_weight)
 
     def mixture(self) -> Experts:
-        weights = {"importance_weight": self.importance_weight, "load_weight": self.load_weight}
-        return Experts(self.width, self.hidden, self.experts, self.chosen, noise=self.noise, **weights)
+        return Experts(
+            self.width,
+            self.hidden,
+            self.experts,
+            self.chosen,
+            noise=self.noise,
+            importance_weight=self.importance_weight,
+            load_weight=self.load_weight,
+        )
 
     def build(self, vocabulary: int) -> "ExpertRnn":
         embedding = self.embedding(vocabulary)
@@ -71,13 +77,14 @@ class ExpertRnn(RecurrentSystem):
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
         self.encoder_experts = settings.mixture()
-        self.bottom = AttentiveLayer(cell, 2 * width, width, score=settings.score, enter=nn.Identity())
+        self.bottom = AttentiveLayer(cell, width, width, score=settings.score, enter=nn.Linear(2 * width, width))
         self.decoder_experts = settings.mixture()
         self.decoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth - 1)])
 
     def encode(self, source, present=None):
         at = Place.line(source, present)
-        x = self.drop(self.both_ways(self.drop(self.source(source, at)), present)[0])
+        x = self.drop(self.source(source, at))
+        x = x + self.drop(self.both_ways(x, present)[0])
         y, first = self.encoder[0](x, None, present)
         x = self._mixed(self.encoder_experts, x + self.drop(y), present)
         x, state = self._climb(self.encoder[1:], x, first, None, present)
@@ -87,8 +94,8 @@ class ExpertRnn(RecurrentSystem):
         state = memory.state if state is None else state
         parts = self.bottom.layer.parts
         words = self.drop(self.embedding(tokens, at))
-        _, x, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
-        x = self._mixed(self.decoder_experts, self.drop(x), at.present)
+        x, y, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
+        x = self._mixed(self.decoder_experts, x + self.drop(y), at.present)
         return self._climb(self.decoder, x, first, state[:, parts:], at.present)
 
     def _mixed(self, mixture: Experts, x, present):

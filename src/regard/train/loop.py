@@ -128,7 +128,8 @@ class Trainer:
         rate = self.schedule(progress.step + 1, self.done())
         for group in optimiser.param_groups:
             group["lr"] = rate
-        nats, parts = torch.zeros((), device=self.device), {}
+        nats = torch.zeros((), device=self.device)
+        parts: dict[str, torch.Tensor] = {}
         pieces = batch.split(self.settings.accumulate) if self.settings.accumulate > 1 else [batch]
         for piece in pieces:
             with autocast(self.device, self.precision):

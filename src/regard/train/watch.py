@@ -39,6 +39,15 @@ def status(event: dict[str, Any]) -> str:
     )
 
 
+def busiest(event: dict[str, Any]) -> str:
+    """How uneven the experts' loads are, where there are experts: the largest share, as a multiple of an even one."""
+    loads = [[share * len(layer) for share in layer] for layer in event.get("expert_load", {}).values()]
+    if not loads:
+        return ""
+    cv = max(event["expert_load_cv"].values())
+    return f"  expert load at most {max(map(max, loads)):.2f} times the mean, CV {cv:.2f}"
+
+
 def time_left(event: dict[str, Any]) -> str:
     done = event["done"]
     return duration(event["seconds"] / done * (1 - done)) + " left" if 0 < done < 1 else ""
@@ -51,7 +60,8 @@ def plain(every: float = 5.0) -> Watcher:
     def watch(event: dict[str, Any]) -> None:
         nonlocal last
         if event["event"] == "valid":
-            print(f"step {event['step']:,}  validation loss {event['loss']:.4f}", file=sys.stderr, flush=True)
+            line = f"step {event['step']:,}  validation loss {event['loss']:.4f}{busiest(event)}"
+            print(line, file=sys.stderr, flush=True)
         elif event["event"] == "step" and (time.monotonic() - last > every or event["done"] >= 1):
             last = time.monotonic()
             print(
@@ -78,7 +88,7 @@ def bar() -> Iterator[Watcher]:
         def watch(event: dict[str, Any]) -> None:
             nonlocal valid
             if event["event"] == "valid":
-                valid = f"  valid {event['loss']:.3f}"
+                valid = f"  valid {event['loss']:.3f}{busiest(event)}"
                 progress.update(task, description=f"step {event['step']:,}{valid}")
             elif event["event"] == "step":
                 text = f"{status(event)}{valid}  {time_left(event)}"

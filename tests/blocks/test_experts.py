@@ -1,0 +1,126 @@
+"""The mixture of experts: one expert is the dense layer, and tokens do not disturb each other."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import relu
+
+from regard.blocks.experts import Experts, loads
+from regard.blocks.feedforward import FeedForward
+from regard.tap import collect, record
+from tests.helpers import refused, same
+
+WIDTH, HIDDEN = 7, 11
+
+
+def mixture(experts: int = 5, chosen: int = 2, **rest: float) -> Experts:
+    """With a gate that is no longer zero."""
+    made = Experts(WIDTH, HIDDEN, experts, chosen, **rest)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter += 0.5 * torch.randn_like(parameter)
+    return made
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_one_expert_is_the_dense_layer(training: bool) -> None:
+    one, dense = mixture(1, 1).train(training), FeedForward(WIDTH, HIDDEN, relu)
+    with torch.no_grad():
+        for mine, theirs in (("widen", dense.widen), ("output", dense.output)):
+            theirs.weight.copy_(getattr(one, mine)[0])
+            theirs.bias.copy_(getattr(one, f"{mine}_bias")[0])
+    x = torch.randn(3, 13, WIDTH, requires_grad=True)
+    got, expected = one(x), dense(x)
+    same(got, expected)
+    direction = torch.randn_like(x)
+    same(*(torch.autograd.grad(y, x, direction)[0] for y in (got, expected)))
+
+
+def test_without_training_there_is_no_noise_and_a_token_does_not_disturb_another() -> None:
+    layer, x = mixture().eval(), torch.randn(3, 13, WIDTH)
+    whole = layer(x)
+    assert torch.equal(layer(x), whole)
+    for row in range(3):
+        for t in range(13):
+            same(layer(x[row : row + 1, t : t + 1])[0, 0], whole[row, t])
+
+
+def test_noise_chooses_other_experts_while_training() -> None:
+    layer, x = mixture(noise=3.0).train(), torch.randn(3, 13, WIDTH)
+    with record(layer, "gates") as seen:
+        layer(x), layer(x)
+    one, other = seen.all("gates")
+    assert not torch.equal(one > 0, other > 0)
+    layer.noise = 0.0
+    same(layer(x), layer.eval()(x))
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_padding_changes_nothing_and_is_counted_nowhere(training: bool) -> None:
+    layer, x = mixture(noise=0.0, importance_weight=0.3).train(training), torch.randn(3, 13, WIDTH)
+    present = torch.arange(13) < torch.tensor([[13], [5], [8]])
+    other = torch.where(present[..., None], x, 100 * torch.randn_like(x))
+    with collect(layer, "*") as seen:
+        got, again = layer(x, present), layer(other, present)
+    assert torch.equal(got, again)
+    assert not got[~present].any()
+    same(got[present], layer(x)[present])
+    for name in ("load", "balance"):
+        assert torch.equal(*seen.all(name))
+    assert int(seen["load"].sum()) == 2 * (13 + 5 + 8)
+
+
+def test_each_token_has_as_many_gates_as_are_chosen_and_they_sum_to_one() -> None:
+    layer = mixture(5, 3).train()
+    with record(layer, "gates", "load") as seen:
+        layer(torch.randn(2, 17, WIDTH))
+    gates = seen["gates"]
+    assert gates.shape == (2, 17, 5)
+    assert ((gates > 0).sum(-1) == 3).all()
+    same(gates.sum(-1), torch.ones(2, 17))
+    assert torch.equal(seen["load"], (gates > 0).sum((0, 1)))
+
+
+def test_an_expert_that_nobody_needs_has_a_gradient_of_zero() -> None:
+    layer = mixture(5, 1, noise=0.0)
+    with torch.no_grad():
+        layer.to_score.weight.copy_(torch.eye(5, WIDTH))
+    x = torch.zeros(2, 3, WIDTH)
+    x[..., 3] = 1.0
+    layer(x).sum().backward()
+    used = layer.output.grad.abs().sum((1, 2)) > 0
+    assert used.tolist() == [False, False, False, True, False]
+
+
+def test_loads_are_summed_over_what_was_read() -> None:
+    model = nn.ModuleDict({"first": mixture(5, 2), "second": mixture(3, 1)}).eval()
+    with loads(model) as load:
+        for length in (7, 11):
+            x = torch.randn(2, length, WIDTH)
+            model["second"](model["first"](x))
+    assert {name: int(count.sum()) for name, count in load.items()} == {"first": 2 * 2 * 18, "second": 2 * 18}
+    facts = load.facts()
+    shares = torch.tensor(facts["expert_load"]["second"])
+    assert float(shares.sum()) == pytest.approx(1, abs=1e-3)
+    cv = float(shares.std(correction=0) / shares.mean())
+    assert facts["expert_load_cv"]["second"] == pytest.approx(cv, abs=1e-3)
+
+
+def test_a_model_without_experts_has_no_load() -> None:
+    with loads(FeedForward(WIDTH, HIDDEN, relu)) as load:
+        pass
+    assert load.facts() == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"chosen": 6}, "system.chosen = 6; it must lie between 1 and the number of experts, 5"),
+        ({"chosen": 0}, "system.chosen = 0; it must lie between 1 and the number of experts, 5"),
+        ({"importance_weight": -0.1}, "system.importance_weight = -0.1; it must be 0 or more"),
+        ({"noise": 0.0, "load_weight": 0.1}, "system.noise = 0 leaves the load without a gradient"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(settings: dict, message: str) -> None:
+    with refused(message):
+        mixture(**settings)
