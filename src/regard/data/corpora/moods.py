@@ -195,13 +195,13 @@ SHAPES: dict[Callable[[Speaker, bool], str], int] = {
 
 
 def sentences(split: str) -> Iterator[Record]:
-    """Sentences of a split, no two alike; the lecture's own opens the test."""
+    """Sentences of a split, no two alike, praise and blame in turn; the lecture's own opens the test."""
     chance = random.Random(f"moods {split}")
     opening = ["this movie is great"] if split == "test" else []
     yield from ((text, LABELS[True]) for text in opening)
     seen = set(opening)
     while len(seen) < SIZES[split]:
-        sort, good = chance.choice(SORTS), chance.random() < 0.5
+        sort, good = chance.choice(SORTS), len(seen) % 2 == 0
         shape = chance.choices(list(SHAPES), list(SHAPES.values()))[0]
         text = written(chance, shape(Speaker(chance, split, sort, chance.choice(sort.things)), good))
         if text not in seen:
