@@ -59,7 +59,9 @@ def test_of_losses_the_lower_is_better_and_seeds_are_averaged() -> None:
 
 
 def test_what_was_kept_says_which_score_counts() -> None:
-    score, numbers = statistics({"right": [1, 0, 1]}) or pytest.fail("nothing found")
+    score, numbers = statistics(
+        {"hypothesis": ["good", "bad", "bad"], "reference": ["good", "good", "bad"]}
+    ) or pytest.fail("nothing found")
     assert score.name == "accuracy" and score.of(numbers.sum(0)) == pytest.approx(2 / 3)
     assert statistics({"nats": [(3.0, 2)]})[0] is LOSS  # type: ignore[index]
     assert statistics({"else": []}) is None

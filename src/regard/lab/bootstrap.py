@@ -58,11 +58,11 @@ def bleu_statistics(hypotheses: Sequence[str], references: Sequence[str]) -> np.
 
 def statistics(examples: dict[str, list[Any]]) -> tuple[Score, np.ndarray] | None:
     """The score to compare by, and the numbers of each example it is made from; None where nothing was kept."""
-    if "hypothesis" in examples:
+    if "source" in examples:
         return BLEU_SCORE, bleu_statistics(examples["hypothesis"], examples["reference"])
-    if "right" in examples:
-        right = np.array(examples["right"], dtype=float)
-        return ACCURACY, np.stack([right, np.ones_like(right)], axis=1)
+    if "hypothesis" in examples:  # a label
+        right = np.array(examples["hypothesis"]) == np.array(examples["reference"])
+        return ACCURACY, np.stack([right, np.ones(len(right))], axis=1)
     if "nats" in examples:
         return LOSS, np.array(examples["nats"], dtype=float)
     return None

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import write, write_json
+from regard.checkpoint import read_json, write, write_json
 from regard.errors import Interrupted, UserError
 from regard.evaluate.cost import sustained
 from regard.lab.member import trained
@@ -30,8 +30,9 @@ from regard.lab.plan import (
     smallest,
     summary,
 )
+from regard.lab.plot import picture
 from regard.lab.results import Entry, gather
-from regard.lab.sweep import Choice, failure, sweep
+from regard.lab.sweep import SWEEP, Choice, failure, sweep
 from regard.lab.table import markdown
 from regard.lab.units import Hands, Say, Unit
 from regard.train.device import choose_precision
@@ -73,8 +74,9 @@ def carried_out(asked: Asked, out: Path, hands: Hands) -> dict[str, Any]:
     hands.carry_out(units(entries, asked, out))
     results = gather(entries, sustained=plan["sustained"])
     results["members"] += [{"member": n, "parameters": 0, "runs": [], "figures": {}, "errors": [e]} for n, e in failed]
+    results["sweep"] = read_json(out / SWEEP)
     results = {**explained(asked, plan, results), **results, "plan": plan}
-    publish(results, out)
+    publish(results, out, hands.say)
     return results
 
 
@@ -123,12 +125,14 @@ def units(entries: list[Entry], asked: Asked, out: Path) -> list[Unit]:
     return found
 
 
-def publish(results: dict[str, Any], out: Path) -> None:
-    """Write everything; the picture only where there is something to see."""
-    from regard.lab.plot import picture
-
+def publish(results: dict[str, Any], out: Path, say: Say) -> None:
+    """Write everything; the picture where there is something to see and matplotlib to draw it."""
     write_json(out / RESULTS, results)
     write(out / TABLE, markdown(results).encode())
-    if any(member["figures"] for member in results["members"]):
+    if not any(member["figures"] for member in results["members"]):
+        return
+    try:
         for form in ("svg", "png"):
             write(out / f"{PLOT}.{form}", picture(results, form))
+    except ImportError as error:
+        say(f"no picture: {error}; where it is installed, the same command draws it")

@@ -26,7 +26,7 @@ def trained(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
     run = load(folder, str(choose_device(recipe.train.device)))
     examples: dict[str, list[Any]] = {}
     scores = evaluate([run], keep=examples.__setitem__)
-    if not run.model.reads_source:
+    if "hypothesis" not in examples:
         examples["nats"] = nats_of_groups(run)
     return {
         "run": str(folder),

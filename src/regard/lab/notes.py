@@ -6,15 +6,16 @@ from typing import Any
 from regard.data.splits import as_paths
 from regard.lab.bootstrap import DRAWS
 from regard.lab.plan import Asked, Budget, line
-from regard.lab.sweep import PART
+from regard.lab.sweep import DROPOUTS, PART, RATES
 from regard.train.forecast import quantity
 
 TUNING = {
     "none": "Learning rates and dropouts are the presets' own: no sweep was made.",
-    "rate": f"Learning rates: the best of 3 around the preset's by validation loss, in trials of {PART:.0%} of the "
-    "budget with one seed (sweep.json).",
-    "full": "Learning rates and dropouts: the best of 3 rates around the preset's, then of 3 dropouts, by validation "
-    f"loss, in trials of {PART:.0%} of the budget with one seed (sweep.json). Short trials favour little dropout.",
+    "rate": f"Learning rates: the best of {len(RATES)} around the preset's, or of more beyond an edge, by validation "
+    f"loss, in trials of {PART:.0%} of the budget with one seed (sweep.json).",
+    "full": f"Learning rates and dropouts: the best of {len(RATES)} rates around the preset's, or of more beyond an "
+    f"edge, then of {len(DROPOUTS)} dropouts, by validation loss, in trials of {PART:.0%} of the budget with one seed "
+    "(sweep.json). Short trials favour little dropout.",
 }
 
 
@@ -28,10 +29,10 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
         "device and precision are the same for all.",
         f"{line(budget, asked).capitalize()}; the warm-up keeps its share of it. Each is validated once, at its end.",
         TUNING[asked.sweep],
+        *(f"The best rate of {name} stands at the edge of what was tried." for name in results["sweep"]["at_edge"]),
         f"{asked.seeds} seed(s) from {asked.recipe.seed}; ± is the standard deviation over them.",
         *costs(plan),
-        f"Against best: paired bootstrap over test examples (Koehn, 2004), {DRAWS:,} draws, the mean over seeds. "
-        "The p-value is the share of draws in which the member is at least as good as the best.",
+        *distances(results["paired"]),
         *found(plan, [run for member in results["members"] for run in member["runs"]]),
     ]
     return {"title": f"Comparison on {name}", "caption": caption, "notes": notes}
@@ -43,6 +44,15 @@ def costs(plan: dict[str, Any]) -> list[str]:
         "FLOPs: multiplications and additions of matrix products, forward and backward, counted on one typical batch.",
         f"FLOPs 2017: seconds of training times 1 device times {quantity(plan['sustained'])}FLOP/s, the rate that a "
         f"matrix product in {precision} was measured to sustain here ({plan['device']}).",
+    ]
+
+
+def distances(paired: bool) -> list[str]:
+    if not paired:
+        return ["No bootstrap: members were not measured on the same two or more test examples."]
+    return [
+        f"Against best: paired bootstrap over test examples (Koehn, 2004), {DRAWS:,} draws, the mean over seeds. The "
+        "p-value is the share of draws in which the member is at least as good as the best."
     ]
 
 

@@ -13,7 +13,10 @@ from regard.lab import bootstrap
 from regard.lab.plan import Member
 from regard.lab.sweep import Choice
 
-COUNTS = ("tokens", "seconds", "unknown", "cut", "too_long", "pronoun_cases", "pronoun_baseline")  # no scores
+COUNTS = (  # numbers of an evaluation that are no scores
+    *("tokens", "seconds", "unknown", "cut", "too_long", "examples", "confusion"),
+    *("baseline", "pronoun_cases", "pronoun_baseline"),
+)
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,7 @@ def gather(entries: list[Entry], *, sustained: float, devices: int = 1) -> dict[
     """Everything that table and picture are made from, with what each example got."""
     members = [told(entry, sustained, devices) for entry in entries]
     examples = {entry.member.name: [run["examples"] for run in entry.runs()] for entry in entries}
-    compared(members, examples)
-    return {"members": members, "examples": shared(examples)}
+    return {"members": members, "paired": compared(members, examples), "examples": shared(examples)}
 
 
 def told(entry: Entry, sustained: float, devices: int) -> dict[str, Any]:
@@ -91,15 +93,19 @@ def flat(scores: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, Any]]]) -> None:
-    """Put the distance from the best, and the scores by length, into each member."""
+def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, Any]]]) -> bool:
+    """Put the distance from the best, and the scores by length, into each member.
+
+    Examples cannot be drawn again where there is one, or where members were measured on different ones.
+    """
     numbers: dict[str, list[np.ndarray]] = {}
     for name, runs in examples.items():
         found = [made for run in runs if (made := bootstrap.statistics(run)) is not None]
         if found:
             score, numbers[name] = found[0][0], [each for _, each in found]
-    if not numbers or min(len(each) for runs in numbers.values() for each in runs) < 2:
-        return  # one example cannot be drawn again
+    sizes = {len(each) for runs in numbers.values() for each in runs}
+    if len(sizes) != 1 or sizes == {1}:
+        return False
     means = {name: float(np.mean([score.of(each.sum(0)) for each in runs])) for name, runs in numbers.items()}
     best = (max if score.higher_is_better else min)(means, key=lambda name: means[name])
     draws = {name: bootstrap.drawn(runs, score) for name, runs in numbers.items()}
@@ -111,6 +117,7 @@ def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, A
             member["against_best"] = None if name == best else {**facts, **distance}
             if "source" in examples[name][0]:
                 member["by_length"] = bootstrap.by_length(examples[name][0]["source"], numbers[name])
+    return True
 
 
 def shared(examples: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """The sweep: every member's learning rate and dropout are chosen alike, by validation loss, before it is compared.
 
 Each trial is the member's training in small: a fifth of the budget, the whole schedule, one seed. First three rates
-around the preset's with its own dropout, then other dropouts at the best rate. All trials are recorded.
+around the preset's with its own dropout, and up to two more where the best stands at the edge; then other dropouts at
+the best rate. All trials are recorded.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +19,12 @@ from regard.lab.plan import PREPARED, Member
 from regard.lab.units import Hands, Unit
 from regard.recipe import Recipe
 from regard.train.run import make_trainer
-from regard.train.watch import interactive, plain
+from regard.train.watch import Watcher, bar, interactive, plain
 
 SWEEP = "sweep.json"
 PART = 0.2  # of the budget
 RATES = (1 / 3, 1, 3)  # times the preset's
+WIDER = 2  # rates more, at most, while the best stands at the edge
 DROPOUTS = (0.0, 0.1, 0.3)
 
 
@@ -45,15 +49,12 @@ class Choice:
 
 def sweep(members: list[Member], kind: str, out: Path, hands: Hands) -> dict[str, Choice]:
     """The best choice of each member; one of whom every trial failed is missing."""
-    first = {member.name: Choice.of(member.recipe) for member in members}
-    if kind == "none":
-        write_json(out / SWEEP, {"sweep": kind, "trials": [], "chosen": {n: vars(c) for n, c in first.items()}})
-        return first
-    trials = {
-        name: [replace(own, rate=round_rate(own.rate * factor)) for factor in RATES] for name, own in first.items()
-    }
-    hands.carry_out(units(members, trials, out))
-    chosen = best(members, trials, out)
+    chosen = {member.name: Choice.of(member.recipe) for member in members}
+    trials: dict[str, list[Choice]] = {name: [] for name in chosen}
+    if kind != "none":
+        for name, own in chosen.items():
+            trials[name] = [replace(own, rate=round_rate(own.rate * factor)) for factor in RATES]
+        chosen = search(members, trials, out, hands)
     if kind == "full":
         for name, choice in chosen.items():
             if choice.dropout is not None:
@@ -62,8 +63,30 @@ def sweep(members: list[Member], kind: str, out: Path, hands: Hands) -> dict[str
         chosen = best(members, trials, out)
     record(trials, chosen, kind, out)
     for name, choice in chosen.items():
-        hands.say(f"{name}: {choice} chosen from {len(trials[name])} trials")
+        hands.say(f"{name}: {choice}, the best of {len(trials[name])} trials" if trials[name] else f"{name}: {choice}")
     return chosen
+
+
+def search(members: list[Member], trials: dict[str, list[Choice]], out: Path, hands: Hands) -> dict[str, Choice]:
+    """The best rates. While one stands at the edge of what was tried, one more is tried beyond it."""
+    for _ in range(WIDER):
+        hands.carry_out(units(members, trials, out))
+        chosen = best(members, trials, out)
+        edges = {name: further for name, choice in chosen.items() if (further := beyond(choice.rate, trials[name]))}
+        if not edges:
+            break
+        for name, rate in edges.items():
+            trials[name].append(replace(chosen[name], rate=rate))
+    hands.carry_out(units(members, trials, out))
+    return best(members, trials, out)
+
+
+def beyond(rate: float, trials: list[Choice]) -> float | None:
+    """The next rate on the far side of one that is the lowest or highest of those tried; None of one between."""
+    rates = [choice.rate for choice in trials]
+    if min(rates) < rate < max(rates):
+        return None
+    return round_rate(rate * (RATES[0] if rate == min(rates) else RATES[-1]))
 
 
 def round_rate(rate: float) -> float:
@@ -93,13 +116,13 @@ def try_out(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Train in small on prepared data; nothing of it is kept but the figures."""
     if recipe.train.threads:
         torch.set_num_threads(recipe.train.threads)
-    watch = [] if quiet or interactive() else [plain()]
-    trainer = make_trainer(folder, recipe, read_tokenizer(folder), list(watch))
+    trainer = make_trainer(folder, recipe, read_tokenizer(folder), [])
     trainer.save = lambda state: None
     trainer.check()
     progress, lost = trainer.state.progress, None
     try:
-        trainer.fit()
+        with progress_shown(quiet) as trainer.watch:
+            trainer.fit()
     except WorldError as error:  # a rate so high that the loss is lost is a finding, not a failure
         lost = str(error)
     return {
@@ -109,6 +132,17 @@ def try_out(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
         "steps": progress.step,
         "tokens": progress.tokens,
     }
+
+
+@contextmanager
+def progress_shown(quiet: bool) -> Iterator[list[Watcher]]:
+    if quiet:
+        yield []
+    elif interactive():
+        with bar() as watch:
+            yield [watch]
+    else:
+        yield [plain()]
 
 
 def losses(name: str, trials: list[Choice], out: Path) -> dict[Choice, dict[str, Any]]:
@@ -132,11 +166,10 @@ def record(trials: dict[str, list[Choice]], chosen: dict[str, Choice], kind: str
         for choice, trial in losses(name, choices, out).items():
             facts = {key: value for key, value in trial.items() if key != "traceback"}
             lines.append({"member": name, **vars(choice), **facts, "chosen": chosen.get(name) == choice})
-    write_json(
-        out / SWEEP,
-        {"sweep": kind, "part": PART, "by": "validation loss", "trials": lines,
-         "chosen": {name: vars(choice) for name, choice in chosen.items()}},
-    )  # fmt: skip
+    edges = [name for name, choice in chosen.items() if trials[name] and beyond(choice.rate, trials[name])]
+    found = {name: vars(choice) for name, choice in chosen.items()}
+    about = {"sweep": kind, "part": PART, "by": "validation loss", "at_edge": edges}
+    write_json(out / SWEEP, {**about, "chosen": found, "trials": lines})
 
 
 def failure(name: str, out: Path) -> str:
