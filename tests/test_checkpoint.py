@@ -14,6 +14,7 @@ import regard
 from regard.checkpoint import (
     CONFIG,
     FORMAT,
+    LABELS,
     TOKENIZER,
     WEIGHTS,
     is_run,
@@ -73,6 +74,38 @@ def test_the_configuration_and_the_tokenizer_come_back(tmp_path: Path, kind: str
     assert run.tokenizer.fingerprint == LETTERS.fingerprint
     assert run.path == tmp_path
     assert is_run(tmp_path)
+
+
+def test_labels_come_back_in_their_order(tmp_path: Path) -> None:
+    model = written(tmp_path, "rnn-classifier")
+    run = load(tmp_path)
+    assert run.labels == ("bad", "good", "odd") and run.model.labels == 3
+    tokens = torch.tensor([[2, 5, 7, 3]])
+    assert torch.equal(run.model.classify(tokens), model.eval().classify(tokens))
+    assert load(written_to(tmp_path / "gpt")).labels == ()
+
+
+def written_to(folder: Path) -> Path:
+    written(folder)
+    return folder
+
+
+@pytest.mark.parametrize("content", ["{}", '["one"]', '["one", 2]', "null"])
+def test_labels_that_are_damaged_or_gone_are_told(tmp_path: Path, content: str) -> None:
+    written(tmp_path, "rnn-classifier")
+    (tmp_path / LABELS).write_text(content)
+    with refused(f"{tmp_path / LABELS} is damaged: it is no list of names"):
+        load(tmp_path)
+    (tmp_path / LABELS).unlink()
+    with refused("labels.json is missing"):
+        load(tmp_path)
+
+
+def test_another_number_of_labels_does_not_fit_the_weights(tmp_path: Path) -> None:
+    written(tmp_path, "rnn-classifier")
+    write_json(tmp_path / LABELS, ["bad", "good"])
+    with refused("tensor 'head.rows.weight' has shape [3, 16], the configuration asks for [2, 16]"):
+        load(tmp_path)
 
 
 def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:

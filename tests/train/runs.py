@@ -32,7 +32,20 @@ def translator(folder: Path, *, system: dict[str, Any] | None = None, **train: A
     return recipe("transformer", data=data, system=system or {}, train={"threads": 1, **train})
 
 
-MAKERS: dict[str, Callable[..., Recipe]] = {"language model": language_model, "translator": translator}
+def classifier(folder: Path, *, system: dict[str, Any] | None = None, **train: Any) -> Recipe:
+    """Whether a text has its a before its b."""
+    chance = random.Random(13)
+    lines = ["".join(chance.sample("abcdefghij", chance.randint(3, 10))) for _ in range(97)]
+    rows = [f"{line}\t{'yes' if line.find('a') < line.find('b') else 'no'}" for line in lines]
+    data = {"train": lines_file(folder / "labelled.tsv", rows)}
+    return recipe("rnn-classifier", data=data, system=system or {}, train={"threads": 1, **train})
+
+
+MAKERS: dict[str, Callable[..., Recipe]] = {
+    "language model": language_model,
+    "translator": translator,
+    "classifier": classifier,
+}
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
