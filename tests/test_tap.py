@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.systems.gpt import Gpt
-from regard.tap import record, taps
+from regard.tap import collect, record, taps
 from tests.helpers import refused
 
 MODEL = Gpt(width=14, heads=2, depth=2, context=11).build(13).eval()
@@ -76,3 +76,11 @@ def test_weights_of_chosen_heads_are_those_of_all_heads(settings) -> None:
     for name, tensor in some.items():
         torch.testing.assert_close(tensor, whole[name][:, [3, 1]])
     assert all(tap.heads is None for tap in taps(model).values())
+
+
+def test_what_is_collected_keeps_its_gradient() -> None:
+    with collect(MODEL, "decoder.embedding.vectors") as seen:
+        MODEL.decode(TOKENS)
+    (gradient,) = torch.autograd.grad(seen["decoder.embedding.vectors"].sum(), [MODEL.decoder.embedding.rows.weight])
+    assert gradient.any()
+    assert all(tap.listener is None for tap in taps(MODEL).values())

@@ -63,3 +63,11 @@ def test_rows_are_filled_up_on_the_right() -> None:
     assert pad(rows, 0).tolist() == [[5, 6, 0], [7, 0, 0], [8, 9, 10]]
     assert presence(rows).tolist() == [[True, True, False], [True, False, False], [True, True, True]]
     assert presence(rows[:1] * 2) is None, "without padding there is nothing to hide"
+
+
+def test_a_batch_tells_its_padding() -> None:
+    """All that follows the last counted target of a row; what is ignored before it is there to be read."""
+    targets = torch.tensor([[IGNORE, 3, 5], [2, IGNORE, IGNORE], [IGNORE, 7, IGNORE]])
+    batch = Batch(torch.ones(3, 3, dtype=torch.long), targets, 4)
+    assert batch.places().present.tolist() == [[True] * 3, [True, False, False], [True, True, False]]
+    assert batch.places().index.tolist() == [[0, 1, 2]] * 3
