@@ -58,6 +58,10 @@ def by_name(results: dict[str, Any]) -> dict[str, Any]:
 def test_all_train_on_as_many_tokens_and_no_more_than_the_budget(results: dict[str, Any]) -> None:
     for each in results["members"]:
         assert [run["seed"] for run in each["runs"]] == [0, 1]
+        for run in each["runs"]:
+            events = [json.loads(line) for line in (Path(run["run"]) / "log.jsonl").read_text().splitlines()]
+            last, _, end = events[-3:]
+            assert run["seconds"] == last["seconds"] < end["seconds"], "the validation is not counted"
         assert all(TOKENS.amount - 92 <= run["tokens"] <= TOKENS.amount for run in each["runs"])
     first, second = ([run["tokens"] for run in each["runs"]] for each in results["members"])
     assert first == second

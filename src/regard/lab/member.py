@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import STATE, is_run, load, read_tensors
+from regard.checkpoint import LOG, STATE, is_run, load, read_tensors
 from regard.checkpoint import Run as Loaded
 from regard.evaluate import evaluate
 from regard.evaluate.run import choose, likelihood
@@ -33,11 +33,17 @@ def trained(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
         "seed": recipe.seed,
         "steps": progress["step"],
         "tokens": progress["tokens"],
-        "seconds": progress["seconds"],
+        "seconds": seconds_of(folder),
         "valid_loss": progress["best"],
         "scores": scores,
         "examples": examples,
     }
+
+
+def seconds_of(folder: Path) -> float:
+    """How long the training took up to its last step, without the validation after it."""
+    events = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    return max(event["seconds"] for event in events if event["event"] == "step")
 
 
 def nats_of_groups(run: Loaded) -> list[tuple[float, int]]:

@@ -1,5 +1,6 @@
 """The results of a comparison: of every member mean and spread over its seeds, and how far it stands from the best."""
 
+import math
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,12 +84,12 @@ def spread(each: list[float]) -> dict[str, Any]:
 
 
 def flat(scores: dict[str, Any]) -> dict[str, float]:
-    """Numbers by name; those of a table as `perplexity_word`."""
+    """Numbers by name; those of a table as `perplexity_word`. A perplexity too large for a float is left out."""
     found: dict[str, float] = {}
     for name, value in scores.items():
         if isinstance(value, dict):
             found |= {f"{name}_{key}": number for key, number in flat(value).items()}
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif isinstance(value, int | float) and math.isfinite(value):
             found[name] = value
     return found
 
