@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
+from regard.attention import Look
+from regard.cli.options import DecodeOptions
 from regard.decode import check_alignment, generate, together, translate
 from regard.decode.session import Session
 from regard.decode.settings import Decode
@@ -15,6 +17,7 @@ from regard.tap import record
 from regard.text import Text, Tokenizer
 from tests.decode.conftest import small
 from tests.helpers import refused, same
+from tests.laws.cases import Case
 
 TEXTS = ["the ch", "r", "cross the road didn't", "en the"]
 TAPS = {"transformer": "decoder.blocks.1.cross.look.weights", "seq2seq-attention": "alignment.look.weights"}
@@ -175,3 +178,28 @@ def test_an_empty_source_has_an_empty_translation(words) -> None:
         model, words, Decode(replace_unknown=True), [("", words.encode_with_offsets(""))], kind="word"
     )
     assert (found.text, found.hypothesis.ended) == ("", "empty")
+
+
+def test_options_let_the_penalty_of_a_run_step_back_with_its_beam() -> None:
+    run = Decode(beam=4, coverage_penalty=0.2, replace_unknown=True)
+    assert DecodeOptions(beam=2).over(run) == replace(run, beam=2)
+    assert DecodeOptions(beam=1).over(run) == replace(run, beam=1, coverage_penalty=0.0)
+    assert DecodeOptions(temperature=0.7).over(run) == replace(run, beam=1, temperature=0.7, coverage_penalty=0.0)
+    assert not DecodeOptions(replace_unknown=False).over(run).replace_unknown
+    with refused("set decode.beam above 1"):
+        DecodeOptions(beam=1, coverage_penalty=0.3).over(run)
+
+
+@pytest.mark.parametrize("name", [kind for kind in SYSTEMS if Case(kind).build().reads_source])
+def test_every_translator_looks_at_present_places_alone_or_says_that_it_cannot(name: str) -> None:
+    model, sources = Case(name).build(), [[5, 6, 7, 9, 3], [8, 3]]
+    if not any(isinstance(part, Look) and part.role == "cross" for part in model.modules()):
+        with refused("has no attention to a source"):
+            Session(model, [[2], [2]], room=5, sources=sources, aligned=True)
+        return
+    with torch.inference_mode():
+        session = Session(model, [[2], [2, 11]], room=5, sources=sources, aligned=True)
+        session.append(torch.tensor([13, 17]), [13, 17])
+    same(session.looks.newest.sum(1), torch.ones(2))
+    same(session.looks.total.sum(1), torch.full((2,), 2.0))
+    assert not session.looks.total[1, 2:].any()

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from regard.checkpoint import REPORT, WEIGHTS, content_hash, load, read_json, read_recipe, read_tensors, read_tokenizer
+from regard.cli.training import no_other_text
 from regard.train import resume, train
 from regard.train.origin import START
 from tests.helpers import lines_file, recipe, refused
@@ -134,3 +135,10 @@ def test_decoding_that_the_model_cannot_do_stops_a_training(tmp_path: Path) -> N
     with refused("has no attention to a source"):
         blind = recipe("seq2seq", data={"train": "road"}, decode={"beam": 2, "coverage_penalty": 0.2})
         train(blind, tmp_path / "run", quiet=True)
+
+
+def test_text_settings_given_by_hand_must_be_those_of_the_run(first: Path, tmp_path: Path) -> None:
+    for kind, settings in (("char", ("text.kind=char", "train.steps=3")), ("word", ("train.steps=3",))):
+        no_other_text(other(tmp_path, text={"kind": kind}), first, settings)
+    with refused(f"--set text.kind=word: the tokenizer of {first} is taken, with text.kind = char"):
+        no_other_text(other(tmp_path, text={"kind": "word"}), first, ("train.steps=3", "text.kind=word"))
