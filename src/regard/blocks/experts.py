@@ -92,13 +92,13 @@ class Experts(nn.Module):
         """The gate (eq. 3-5), in the precision of its weights: a rounded score may choose another expert."""
         with torch.autocast(x.device.type, enabled=False):
             x = x.to(self.to_score.weight.dtype)
-            clean, noisy, spread = self.to_score(x), None, None
+            clean = noisy = self.to_score(x)
+            spread = None
             if self.training and self.to_noise is not None:
                 spread = self.noise * softplus(self.to_noise(x))
                 noisy = clean + spread * torch.randn_like(clean)
-            best = (clean if noisy is None else noisy).topk(self.chosen)
-            gate = best.values.softmax(-1)
-        return Routes(best.indices, gate, clean, clean if noisy is None else noisy, spread)
+            best = noisy.topk(self.chosen)
+            return Routes(best.indices, best.values.softmax(-1), clean, noisy, spread)
 
     def _balance(self, routes: Routes) -> Float[Tensor, ""]:
         """w_importance CV(importance)^2 + w_load CV(load)^2; without noise a load has no gradient and is left out."""
@@ -108,13 +108,13 @@ class Experts(nn.Module):
         return loss
 
     def _initialise(self) -> None:
-        """Glorot's uniform experts; a gate of zeros, which begins with noise alone and so with even loads."""
+        """Glorot's uniform experts; a gate that begins with noise alone where there is noise: loads are even."""
         for weight in (self.widen, self.output):
             for one in weight.data:
                 nn.init.xavier_uniform_(one)
-        for layer in (self.to_score, self.to_noise):
-            if layer is not None:
-                nn.init.zeros_(layer.weight)
+        if self.to_noise is not None:
+            nn.init.zeros_(self.to_score.weight)
+            nn.init.zeros_(self.to_noise.weight)
 
 
 def check(experts: int, chosen: int, noise: float, importance_weight: float, load_weight: float) -> None:
