@@ -9,6 +9,8 @@ import torch
 from regard.data import IGNORE, Batch
 from regard.objectives import OBJECTIVES, NextToken, likelihood
 from regard.systems.gpt import Gpt
+from regard.systems.rnn_lm import RnnLm
+from regard.systems.window_lm import WindowLm
 from tests.helpers import refused, same
 
 
@@ -81,3 +83,21 @@ def test_smoothing_lies_between_0_and_1() -> None:
     for wrong in (-0.1, 1.0):
         with refused(f"objective.smoothing = {wrong}; it must be at least 0 and less than 1"):
             NextToken(smoothing=wrong)
+
+
+@pytest.mark.parametrize("kind", [RnnLm, WindowLm])
+def test_texts_longer_than_the_context_are_carried_to_their_own_ends(
+    kind: type[RnnLm] | type[WindowLm], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows end in no order, and one that has ended is read no further."""
+    monkeypatch.setattr(likelihood, "PIECE", 19)
+    model = kind(width=8, depth=2, context=5, dropout=0.0).build(31)
+    tokens, lengths = torch.randint(31, (3, 42)), torch.tensor([[23], [41], [7]])
+    targets = tokens[:, 1:].masked_fill(torch.arange(41) >= lengths, IGNORE)
+    read = []
+    hidden = model.hidden
+    model.hidden = lambda ids, *more: read.append(ids.numel()) or hidden(ids, *more)
+    got = NextToken()(model, Batch(tokens[:, :-1], targets, int(lengths.sum())))
+    assert read == [18, 18, 18, 18, 11]  # pieces of 6 for three rows, then of 9 for two, then the rest of one
+    whole = torch.nn.functional.cross_entropy(model.decode(tokens[:, :-1]).flatten(0, 1), targets.flatten())
+    same(got.total / got.count, whole)

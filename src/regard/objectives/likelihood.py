@@ -97,14 +97,22 @@ class Translation(NextToken):
 
 
 def carried(model: System, batch: Batch, *, smoothing: float) -> Loss:
-    """Texts longer than the context, read piece by piece through a cache that carries on what was read before."""
-    rows, length = batch.tokens.shape
-    cache, losses = model.start(rows, length), []
-    step = max(model.context, PIECE // rows)
-    for begin in range(0, length, step):
-        piece = batch.columns(begin, begin + step)
+    """Texts longer than the context, read piece by piece through a cache that carries on what was read before.
+
+    A row that has ended is read no further: beside one long text the padding would be most of the work.
+    """
+    cache, losses, begin = model.start(*batch.tokens.shape), [], 0
+    going, lengths, count = batch, batch.lengths, batch.count
+    while begin < max(lengths):
+        left = [i for i, length in enumerate(lengths) if length > begin]
+        if len(left) < len(lengths):
+            rows = torch.tensor(left, device=batch.tokens.device)
+            going, lengths = Batch(going.tokens[rows], going.targets[rows], count), [lengths[i] for i in left]
+            cache.reorder(rows)
+        piece = going.columns(begin, begin + max(model.context, PIECE // len(left)))
         losses.append(vocabulary_loss(model, model.hidden(piece.tokens, None, cache), piece, smoothing=smoothing))
-    return added(losses, batch.count)
+        begin += piece.tokens.shape[1]
+    return added(losses, count)
 
 
 def balanced(loss: Loss, terms: list[Float[Tensor, ""]], batch: Batch) -> Loss:
