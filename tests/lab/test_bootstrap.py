@@ -81,5 +81,5 @@ def test_short_and_long_sources_are_scored_apart() -> None:
     short, long = ["a b c d e"] * 31, ["a b c d e f g h"] * 37
     numbers = bleu_statistics([*short, *["x y z q"] * 37], [*short, *long])
     first, second = by_length([*short, *long], [numbers, numbers])
-    assert (first["from"], first["sentences"], second["to"], second["sentences"]) == (5, 31, 8, 37)
+    assert (first["from"], first["texts"], second["to"], second["texts"]) == (5, 31, 8, 37)
     assert first["bleu"] == pytest.approx([100, 100]) and second["bleu"] == [0, 0]

@@ -115,8 +115,8 @@ def test_scores_can_be_computed_again_from_what_each_example_got(results: dict[s
             assert again == pytest.approx(run["scores"]["bleu"])
         lengths = [len(text.split()) for text in examples["source"]]
         for bucket in each["by_length"]:
-            assert bucket["sentences"] == sum(bucket["from"] <= n <= bucket["to"] for n in lengths) >= 10
-        assert sum(bucket["sentences"] for bucket in each["by_length"]) == len(lengths)
+            assert bucket["texts"] == sum(bucket["from"] <= n <= bucket["to"] for n in lengths) >= 10
+        assert sum(bucket["texts"] for bucket in each["by_length"]) == len(lengths)
 
 
 def test_one_is_the_best_and_the_other_is_told_its_distance(results: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ def test_table_and_picture_are_written(results: dict[str, Any], folder: Path) ->
     for words in ("| rnn |", "| looker |", "BLEU by words", "nrefs:1", "Koehn", "FLOP/s", "2,300 predicted tokens"):
         assert words in table
     picture = (folder / "out" / "plot.svg").read_text()
-    assert all(words in picture for words in ("looker", "training FLOPs", "sentences"))
+    assert all(words in picture for words in ("looker", "training FLOPs", " texts"))
     assert (folder / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -40,8 +40,15 @@ def test_what_must_be_the_same_is_the_first_ones(tmp_path: Path) -> None:
     asked = ask([first, second], ["seed=5"], seeds=1, budget=None, sweep="none")
     one, other = asked.recipes.values()
     assert other.train.batch_tokens == 92 and other.seed == 5
+    assert one.train.compile is False is other.train.compile
     assert (other.train.rate, other.train.beta2) == (0.07, 0.9) and one.train.beta2 != 0.9
     assert (one.data, one.text, one.objective, one.decode) == (other.data, other.text, other.objective, other.decode)
+
+
+def test_what_is_asked_to_be_compiled_is(tmp_path: Path) -> None:
+    presets = [members.member(tmp_path, name) for name in ("rnn", "looker")]
+    asked = ask(presets, ["train.compile=true"], seeds=1, budget=None, sweep="none")
+    assert all(recipe.train.compile is True for recipe in asked.recipes.values())
 
 
 def test_differences_name_every_leaf() -> None:

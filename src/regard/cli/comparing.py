@@ -58,7 +58,7 @@ def show(results: dict[str, Any], out: Path) -> None:
         rows(table, tuple(table[0]))
         print()
     if by_length := length_rows(results):
-        print(f"{BLEU_BY} (how many sentences)")
+        print(f"{BLEU_BY} (how many texts)")
         rows(by_length, tuple(by_length[0]))
     for line in failures(results):
         note(f"FAILED: {line}")

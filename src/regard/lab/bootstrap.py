@@ -102,5 +102,5 @@ def by_length(sources: Sequence[str], seeds: list[np.ndarray]) -> list[dict[str,
     for first, last in buckets(lengths):
         inside = (lengths >= first) & (lengths <= last)
         scores = [bleu_of(numbers[inside].sum(0)) for numbers in seeds]
-        found.append({"from": first, "to": last, "sentences": int(inside.sum()), "bleu": scores})
+        found.append({"from": first, "to": last, "texts": int(inside.sum()), "bleu": scores})
     return found

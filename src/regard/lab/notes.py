@@ -23,14 +23,15 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
     """Title, caption and notes."""
     data, budget = asked.recipe.data.train, Budget(**plan["budget"])
     name = " ".join(Path(path).name for path in as_paths(data))
-    caption = f"{name}; {budget} each; {asked.seeds} seed(s), mean ± standard deviation; sweep: {asked.sweep}"
+    seeds = f"{asked.seeds} seeds, mean ± standard deviation" if asked.seeds > 1 else "one seed"
+    caption = f"{name}; {budget} each; {seeds}; sweep: {asked.sweep}"
     notes = [
         f"Data: {name}. Data, tokenizer, objective, decoding, batch size ({asked.recipe.train.batch_tokens:,} tokens), "
         "device and precision are the same for all.",
         f"{line(budget, asked).capitalize()}; the warm-up keeps its share of it. Each is validated once, at its end.",
         TUNING[asked.sweep],
         *(f"The best rate of {name} stands at the edge of what was tried." for name in results["sweep"]["at_edge"]),
-        f"{asked.seeds} seed(s) from {asked.recipe.seed}; ± is the standard deviation over them.",
+        f"Seeds from {asked.recipe.seed}: {seeds}.",
         *costs(plan),
         *distances(results["paired"]),
         *found(plan, [run for member in results["members"] for run in member["runs"]]),

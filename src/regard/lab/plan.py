@@ -148,6 +148,10 @@ def alike(first: Recipe, recipe: Recipe, name: str) -> Recipe:
             f"'{name}' is trained for {tasks[0]}, the first preset for {tasks[1]}; compare one task at a time"
         )
     same = {setting: getattr(first.train, setting) for setting in SHARED}
+    if (
+        same["compile"] == "auto"
+    ):  # would be paid for by some alone, in seconds that count, and pays off in none so short
+        same["compile"] = False
     train = replace(recipe.train, **same, patience=0, evaluate_every=NEVER)
     return replace(
         recipe,

@@ -46,6 +46,8 @@ def style(drawn: list[dict[str, Any]], member: dict[str, Any]) -> dict[str, Any]
 
 def points(axes: "Axes", drawn: list[dict[str, Any]], against: str, name: str, *, first: bool) -> None:
     """Quality over one cost, one standard deviation each way."""
+    from matplotlib.ticker import LogLocator
+
     for member in drawn:
         if name in member["figures"]:
             cost, quality = figure(member, against), member["figures"][name]
@@ -61,9 +63,13 @@ def points(axes: "Axes", drawn: list[dict[str, Any]], against: str, name: str, *
             )
     means = [figure(member, against)["mean"] for member in drawn]
     if max(means) > 8 * min(means):
-        axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value < 1000 else quantity(value))
-    axes.xaxis.set_minor_formatter("")
+        axes.set_xscale("log", subs=[])
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_formatter(
+        lambda value, _: quantity(value).replace(".0", "") if value >= 1000 else f"{value:g}"
+    )
     axes.set_xlabel(AGAINST[against], fontsize=9, color=FAINT)
     if first:
         better = "lower" if name.startswith(LOWER) else "higher"
@@ -86,7 +92,7 @@ def curves(axes: "Axes", translators: list[dict[str, Any]], drawn: list[dict[str
         low, high = [min(b["bleu"]) for b in buckets], [max(b["bleu"]) for b in buckets]
         axes.fill_between(at, low, high, color=look["color"], alpha=0.14, linewidth=0)
     buckets = translators[0]["by_length"]
-    axes.set_xticks(range(len(buckets)), [f"{lengths(b)}\n{b['sentences']} sentences" for b in buckets])
+    axes.set_xticks(range(len(buckets)), [f"{lengths(b)}\n{b['texts']} texts" for b in buckets])
     axes.set_ylabel("BLEU", fontsize=9, color=FAINT)
     plain(axes)
 

@@ -92,7 +92,7 @@ def length_rows(results: dict[str, Any]) -> list[dict[str, str]]:
             cells = {"system": member["member"]}
             for bucket in member["by_length"]:
                 mean = sum(bucket["bleu"]) / len(bucket["bleu"])
-                cells[f"{lengths(bucket)} ({bucket['sentences']})"] = f"{mean:.1f}"
+                cells[f"{lengths(bucket)} ({bucket['texts']})"] = f"{mean:.1f}"
             table.append(cells)
     return table
 
@@ -107,7 +107,7 @@ def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     parts = [f"# {results['title']}", grid(score_rows(results)), grid(cost_rows(results))]
     if by_length := length_rows(results):
-        parts += [f"## {BLEU_BY}", "In brackets how many sentences.", grid(by_length)]
+        parts += [f"## {BLEU_BY}", "In brackets how many texts.", grid(by_length)]
     if failed := failures(results):
         parts += ["## Failed", "\n".join(f"- {line}" for line in failed)]
     parts += ["## How this was measured", "\n".join(f"- {note}" for note in results["notes"])]
