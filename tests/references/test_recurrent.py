@@ -228,7 +228,7 @@ def slow_gnmt(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]
         for number, layer in enumerate(model.decoder, 2):
             states[number - 1] = step(layer, beside(x, c), states[number - 1])
             x = states[number - 1][0] + x if number >= 3 else states[number - 1][0]
-        written.append(x)
+        written.append(model.mix(x))
     return written
 
 

@@ -28,7 +28,7 @@ from regard.blocks.recurrent import RecurrentLayer, state_of
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Bool, Float, Tensor
-from regard.systems.recurrent import Recurrence, RecurrentSystem
+from regard.systems.recurrent import Recurrence, RecurrentSystem, large
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class FastForwardRnn(RecurrentSystem):
         enter = nn.Linear(2 * width, width, bias=False)
         self.bottom = AttentiveLayer(cell, width, width, score=settings.score, enter=enter)
         self.decoder = nn.ModuleList([FastForward(cell, 2 * width, width, drop=drop) for _ in range(depth - 1)])
-        self.mix = nn.Linear(2 * width, width)
+        self.mix = large(nn.Linear(2 * width, width))
 
     def encode(self, source, present=None):
         at = Place.line(source, present)

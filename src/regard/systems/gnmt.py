@@ -6,8 +6,9 @@
   its layers. So only the bottom layer waits for the words before; the layers above it run over the whole text at once.
 
 Kept simpler than the paper: each direction of the first layer has half of the width, each decoder layer starts from the
-last state of the encoder layer beside it (the paper does not say), and words are not cut into pieces by the system but
-by the text settings. The paper's reward (section 5) is an objective, its quantised inference (section 6) is left out.
+last state of the encoder layer beside it (the paper does not say), and a linear layer stands between the top and the
+words, since these are tied. The paper's reward (section 5) is an objective, its quantised inference (section 6) is left
+out.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from regard.blocks.attentive import AttentiveLayer
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
 from regard.place import Place
-from regard.systems.recurrent import Recurrence, RecurrentSystem
+from regard.systems.recurrent import Recurrence, RecurrentSystem, large
 
 RESIDUAL_FROM = 3  # the first layer, counted from 1, that adds its input to its output
 
@@ -47,6 +48,7 @@ class ResidualRnn(RecurrentSystem):
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in upper])
         self.bottom = AttentiveLayer(cell, 2 * width, width, score=settings.score, enter=nn.Identity())
         self.decoder = nn.ModuleList([RecurrentLayer(cell, 2 * width, width) for _ in upper])
+        self.mix = large(nn.Linear(width, width))
 
     def encode(self, source, present=None):
         at = Place.line(source, present)
@@ -61,7 +63,7 @@ class ResidualRnn(RecurrentSystem):
         entered, x, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
         found = entered[..., -self.width :]
         x, state = self._climb(self.decoder, x, first, state[:, parts:], at.present, beside=found)
-        return self.drop(x), state
+        return self.drop(self.mix(x)), state
 
     def _climb(self, layers, x, first, state, present, beside=None):
         """The layers above the first, each reading the one below and what stands `beside` it; all states together."""
