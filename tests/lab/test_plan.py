@@ -45,6 +45,18 @@ def test_what_must_be_the_same_is_the_first_ones(tmp_path: Path) -> None:
     assert (one.data, one.text, one.objective, one.decode) == (other.data, other.text, other.objective, other.decode)
 
 
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        (Budget("flops", 3e9), "3.0 G counted FLOPs"),
+        (Budget("seconds", 2.5), "2.5 seconds"),
+        (Budget("tokens", 1_234_567), "1,234,567 predicted tokens"),
+    ],
+)
+def test_a_budget_in_words(budget: Budget, words: str) -> None:
+    assert str(budget) == words
+
+
 def test_what_is_asked_to_be_compiled_is(tmp_path: Path) -> None:
     presets = [members.member(tmp_path, name) for name in ("rnn", "looker")]
     asked = ask(presets, ["train.compile=true"], seeds=1, budget=None, sweep="none")

@@ -42,9 +42,8 @@ class Budget:
             raise UserError(f"--budget-{self.kind} {self.amount:g}: it must be more than 0")
 
     def __str__(self) -> str:
-        return (
-            f"{self.amount:,.0f} {UNITS[self.kind]}" if self.amount < 1e9 else f"{self.amount:.3g} {UNITS[self.kind]}"
-        )
+        amount = quantity(self.amount) if self.amount >= 1e9 else f"{self.amount:,.10g}"
+        return f"{amount} {UNITS[self.kind]}"
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Trainer:
         parts = [progress.step / settings.steps] if settings.steps else []
         parts += [progress.tokens / settings.max_tokens] if settings.max_tokens else []
         parts += [progress.seconds / settings.max_seconds] if settings.max_seconds else []
-        return max(parts)
+        return min(1.0, max(parts))  # time may run over in the middle of a step
 
     def _loss(self, batch: Batch) -> Loss:
         return self.objective(self.model, batch)
