@@ -24,8 +24,8 @@ class Train:
 
     `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and
     gives the same gradient with less memory. Training ends at `steps`, `max_tokens` predicted tokens or `max_seconds`,
-    whichever comes first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it is the factor of
-    the formula.
+    whichever comes first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it
+    is the factor of the formula.
     """
 
     steps: int = 1000
