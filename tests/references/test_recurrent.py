@@ -165,7 +165,8 @@ def climbed(layers, xs: list[Tensor], states: list[State | None]) -> tuple[list[
 
 def slow_seq2seq(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]:
     """Sutskever: h_0 of the decoder is the encoder's end. Cho: c also enters each step and each choice of a word."""
-    _, states = climbed(model.encoder.layers, source[::-1] if model.reversed else source, [None] * 3)
+    assert all(layer.backward == model.settings.reversed for layer in model.encoder.layers)
+    _, states = climbed(model.encoder.layers, source, [None] * 3)
     if not model.every:
         return climbed(model.decoder.layers, target, states)[0]
     c = states[-1][0]

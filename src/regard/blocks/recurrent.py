@@ -121,12 +121,21 @@ class Locked(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Layers one on the other, with dropout between them."""
+    """Layers one on the other that all read the same way, with dropout between them."""
 
-    def __init__(self, cell: str, inputs: int, width: int, depth: int, *, dropout: Callable[[], nn.Module]):
+    def __init__(
+        self,
+        cell: str,
+        inputs: int,
+        width: int,
+        depth: int,
+        *,
+        dropout: Callable[[], nn.Module],
+        backward: bool = False,
+    ):
         super().__init__()
         widths = [inputs] + [width] * (depth - 1)
-        self.layers = nn.ModuleList([RecurrentLayer(cell, each, width) for each in widths])
+        self.layers = nn.ModuleList([RecurrentLayer(cell, each, width, backward=backward) for each in widths])
         self.between = nn.ModuleList([dropout() for _ in widths[1:]])
         self.parts = PARTS[cell]
 

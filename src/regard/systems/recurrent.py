@@ -48,8 +48,8 @@ class Recurrence(Cells):
 
     tied: bool = True
 
-    def layers(self, inputs: int) -> Recurrent:
-        return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop)
+    def layers(self, inputs: int, *, backward: bool = False) -> Recurrent:
+        return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop, backward=backward)
 
     def output(self, embedding: Embedding) -> Unembedding:
         rows = embedding.rows

@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 from regard.blocks.memory import Memory
-from regard.blocks.recurrent import turned
 from regard.errors import one_of
 from regard.place import Place
 from regard.systems.recurrent import Recurrence, RecurrentSystem
@@ -37,18 +36,17 @@ class EncoderDecoderRnn(RecurrentSystem):
 
     def __init__(self, settings: Seq2Seq, embedding, output):
         super().__init__(settings, embedding, output)
-        self.every, self.reversed = settings.enters == "every", settings.reversed
+        self.every = settings.enters == "every"
         width = settings.width
         self.source = settings.embedding(output.rows.out_features)
-        self.encoder = settings.layers(width)
+        self.encoder = settings.layers(width, backward=settings.reversed)
         self.decoder = settings.layers(2 * width if self.every else width)
         self.mix = nn.Linear(3 * width, width) if self.every else nn.Identity()
 
     def encode(self, source, present=None):
         at = Place.line(source, present)
-        x = self.drop(self.source(source, at))
-        vectors, state = self.encoder(turned(x, present) if self.reversed else x, None, present)
-        return Memory(turned(vectors, present) if self.reversed else vectors, at, state=state)
+        vectors, state = self.encoder(self.drop(self.source(source, at)), None, present)
+        return Memory(vectors, at, state=state)
 
     def read(self, tokens, at, state, memory, cache):
         x = self.drop(self.embedding(tokens, at))
