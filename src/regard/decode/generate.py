@@ -14,7 +14,7 @@ from regard.errors import UserError
 from regard.systems import System
 from regard.text import Tokenizer
 
-TOGETHER = 64  # rows decoded side by side
+TOGETHER = {"cpu": 2**14, "cuda": 2**17}  # tokens for which there is room in the rows decoded side by side
 Progress = Callable[[int], None]
 
 
@@ -46,7 +46,8 @@ def generate(
     found = {i: [NOTHING] for i, source in enumerate(sources or []) if not source}
     lengths = [len(row) for row in (ended if ended is not None else rows)]
     by_length = sorted((i for i in range(len(rows)) if i not in found), key=lambda i: -lengths[i])
-    size = max(1, TOGETHER // settings.beam)
+    longest = max(map(len, rows), default=0) + settings.max_tokens
+    size = max(1, TOGETHER.get(model.device.type, 2**14) // longest // settings.beam)
     chance, told = Chance(seed, by_length, first), listening(tokenizer, stop, on_token)
     for begin in range(0, len(by_length), size):
         numbers = by_length[begin : begin + size]
