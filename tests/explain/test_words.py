@@ -68,7 +68,7 @@ def test_alignment_is_the_mean_over_heads(translator) -> None:
 
 
 def test_a_language_model_aligns_nothing(speaker) -> None:
-    with pytest.raises(UserError, match="only a translator aligns"):
+    with pytest.raises(UserError, match="only a translator with attention aligns"):
         alignment(trace(speaker, text=SOURCE))
 
 

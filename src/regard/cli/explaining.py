@@ -10,6 +10,7 @@ from regard.cli.output import note
 from regard.errors import UserError
 from regard.evaluate import translations
 from regard.explain.draw import WRITERS, known
+from regard.explain.listening import every_look
 
 PRINTED = "json"  # as a target: standard output
 Texts = dict[str, Any]  # `text`, or `source` and `target`; the others are None
@@ -23,7 +24,10 @@ def check_targets(targets: Sequence[str]) -> None:
 
 
 def texts_for(run: Any, text: str | None, source: str | None, target: str | None) -> Texts:
-    """The texts that this kind of run needs; where a translator's target is not given, its own translation."""
+    """The texts that this kind of run needs; where a translator's target is not given, its own translation.
+
+    A classifier reads a text as it was trained, without the spaces around it.
+    """
     if run.model.reads_source:
         if source is None or text is not None:
             raise UserError(
@@ -31,13 +35,17 @@ def texts_for(run: Any, text: str | None, source: str | None, target: str | None
             )
         target = translations(run, [source], None)[0] if target is None else target
     elif text is None or source is not None or target is not None:
-        raise UserError(f"{run.path} is a language model: give it --text, no --source and no --target")
+        does = "is a language model" if run.model.writes_text else "classifies texts"
+        raise UserError(f"{run.path} {does}: give it --text, no --source and no --target")
+    elif not run.model.writes_text:
+        text = text.strip()
     return {"text": text, "source": source, "target": target}
 
 
 def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:
-    """The five steps for one word, by default the last that was read."""
-    words = (texts["source"] or texts["text"] or "").split()
+    """The five steps for one word, by default the last that looks: of the source if it looks at itself."""
+    first = texts["source"] if any(kind == "encoder" for kind, _ in every_look(run)) else texts["target"]
+    words = (texts["text"] or first or "").split()
     return work.steps(run, **texts, layer=layer, head=head, word=word or (words or [""])[-1])
 
 

@@ -44,13 +44,17 @@ def explain(
     run: Run,
     /,
     *,
-    text: Annotated[str | None, Parameter(help="The text a language model reads.")] = None,
+    text: Annotated[str | None, Parameter(help="The text that a language model or a classifier reads.")] = None,
     source: Annotated[str | None, Parameter(help="The text a translator reads.")] = None,
     target: Annotated[str | None, Parameter(help="Its translation; without it the model's own is taken.")] = None,
     to: Annotated[
         tuple[str, ...],
         several("Write FILE.html, FILE.svg, FILE.png or FILE.json; `json` alone prints JSON. May name several."),
     ] = (),
+    influence: Annotated[
+        bool,
+        flag("Measure too what each output depends on; for a run without attention that is done in any case."),
+    ] = False,
     steps: Annotated[
         bool, flag("Walk through the five steps of attention for one word, with the model's own numbers.")
     ] = False,
@@ -60,23 +64,30 @@ def explain(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Show what a model looks at: the attention of every layer and head, and the alignment of a translation."""
+    """Show what goes on inside: attention, the alignment of a translation, gates, experts, what an output depends on.
+
+    Influence is the size of the gradient of an output's log-probability with respect to the vector of an input token.
+    """
     from regard.cli import explaining as work
     from regard.cli.reading import load_runs
     from regard.explain import trace
 
     if not steps and (layer, head, word) != (None, None, None):
         raise UserError("--layer, --head and --word choose what --steps walks through: give --steps too")
+    if steps and influence and not to and not json:
+        raise UserError("--influence is no part of --steps: name a file to write it to with --to, or leave --steps out")
     to = (*to, "json") if json and "json" not in to else to
     work.check_targets(to)
     model = load_runs([run], device)[0]
     texts = work.texts_for(model, text, source, target)
     parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
-    seen = trace(model, **texts) if to or not steps else None
+    seen = trace(model, **texts, influence=influence) if to or not steps else None
     if texts["target"] != target:
         note(f"target, as the model translates: {texts['target']}")
     work.show(parts)
     if seen is not None:
+        for lack in seen.lacks:
+            note(f"{model.path} has {lack}")
         work.write(seen, to or (work.PRINTED,))
 
 

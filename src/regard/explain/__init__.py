@@ -1,16 +1,21 @@
-"""Looking inside a trained model: what it looked at, as numbers, pictures, a page and the five steps of attention."""
+"""Looking inside a trained model, as numbers, pictures and a page: attention, gates, experts, influence."""
 
 from regard.explain.draw import draw, draw_word
+from regard.explain.influence import Influence
 from regard.explain.page import to_html
 from regard.explain.plain import to_json
+from regard.explain.sides import Side, Token
 from regard.explain.steps import Steps, walk
 from regard.explain.terminal import steps
-from regard.explain.trace import Map, Side, Token, Trace, trace
+from regard.explain.trace import Gates, Map, Routing, Trace, trace
 from regard.explain.words import Look, Word, alignment, by_words, find, look_of_word, words
 
 __all__ = [
+    "Gates",
+    "Influence",
     "Look",
     "Map",
+    "Routing",
     "Side",
     "Steps",
     "Token",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from regard.checkpoint import write
 from regard.errors import UserError
-from regard.explain.figures import figure, figure_of_word
+from regard.explain.figures import figure
 from regard.explain.page import to_html
+from regard.explain.picture import figure_of_word
 from regard.explain.plain import to_json
 from regard.explain.trace import Trace
 

@@ -75,7 +75,7 @@ def colouring() -> tuple[Any, Any]:
 
 
 def heat(axes: "Axes", weights: np.ndarray) -> None:
-    """Rows look, columns are looked at. A weight of exactly 0 is grey: there a token may not look."""
+    """Values from 0 to 1. Exactly 0 is grey: there a token may not look, or nothing comes from it."""
     colours, norm = colouring()
     seen = np.ma.masked_equal(weights, 0.0)
     if weights.size > MANY:
@@ -88,7 +88,7 @@ def heat(axes: "Axes", weights: np.ndarray) -> None:
     axes.spines[:].set_visible(False)
 
 
-def scale(sheet: "Figure", left: float, top: float) -> None:
+def scale(sheet: "Figure", left: float, top: float, means: str) -> None:
     """What the colours mean."""
     from matplotlib.cm import ScalarMappable
 
@@ -98,7 +98,7 @@ def scale(sheet: "Figure", left: float, top: float) -> None:
     drawn.set_ticks([0, 0.1, 0.25, 0.5, 1], labels=["0", ".1", ".25", ".5", "1"])
     drawn.ax.tick_params(length=2, labelsize=7.5, colors=FAINT)
     drawn.outline.set_visible(False)
-    drawn.set_label("weight; grey: may not look", fontsize=7.5, color=FAINT, labelpad=2)
+    drawn.set_label(means, fontsize=7.5, color=FAINT, labelpad=2)
 
 
 def breadth(labels: list[str]) -> int:

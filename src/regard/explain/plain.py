@@ -1,24 +1,45 @@
-"""A trace as plain numbers, lists and strings, for a file or a page."""
+"""A trace as plain numbers, lists and strings, for a file or a page.
+
+- `run`, `lacks`: the run's name; in words, what it has nothing of
+- `source`, `target`, `written`: texts with `text`, `tokens` and `words`; null where there is none
+- `labels`: of a classifier, else empty
+- `log_probability`: of each written token, or of each label
+- `maps`: attention, `weights[head][query][key]`, with its name, kind and layer; a score of minus infinity is null
+- `gates`: of each layer and direction `mean[gate][token]` over its units, and the share of units that are all but
+  `closed` (under 0.1) or `open` (over 0.9), with its name, side, layer, direction, cell and the names of its gates;
+  the units themselves are in the trace alone
+- `experts`: `weights[token][expert]`, 0 where an expert was not chosen, with its name, side and layer
+- `influence`: null, or `source[output][token]` and `target[output][token]` as measured, and the `measure` in words
+
+Rows of cross-attention and of influence are named by `written`, those of a classifier's influence by `labels`.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from regard.explain.trace import Map, Side, Trace
+from regard.explain.influence import MEASURE, Influence
+from regard.explain.sides import Side
+from regard.explain.trace import CLOSED, OPEN, Gates, Map, Routing, Trace
 from regard.explain.words import words
 
 DIGITS = 6
 
 
 def to_json(trace: Trace) -> dict[str, Any]:
-    """What `json.dumps` takes. `written` names the rows of cross-attention; a score of minus infinity is null."""
+    """What `json.dumps` takes."""
     return {
         "run": trace.run,
+        "lacks": list(trace.lacks),
         "source": side(trace.source) if trace.source is not None else None,
         "target": side(trace.target),
-        "written": side(trace.looking("cross")[0]) if trace.source is not None else None,
-        "log_probability": [round(float(value), DIGITS) for value in trace.log_probability],
+        "written": side(trace.written) if trace.written is not None else None,
+        "labels": list(trace.labels),
+        "log_probability": trace.log_probability.astype(float).round(DIGITS).tolist(),
         "maps": [attention(each) for each in trace.maps],
+        "gates": [opening(each) for each in trace.gates],
+        "experts": [routing(each) for each in trace.experts],
+        "influence": dependence(trace.influence) if trace.influence is not None else None,
     }
 
 
@@ -45,6 +66,33 @@ def attention(each: Map) -> dict[str, Any]:
         scores[~np.isfinite(each.scores)] = None
         out["scores"] = scores.tolist()
     return out
+
+
+def opening(each: Gates) -> dict[str, Any]:
+    shares = {"mean": each.mean, "closed": (each.units < CLOSED).mean(-1), "open": (each.units > OPEN).mean(-1)}
+    return {
+        "name": each.name,
+        "side": each.side,
+        "layer": each.layer,
+        "direction": "backward" if each.backward else "onward",
+        "cell": each.cell,
+        "gates": list(each.gates),
+        **{name: values.astype(float).round(DIGITS).tolist() for name, values in shares.items()},
+    }
+
+
+def routing(each: Routing) -> dict[str, Any]:
+    return {"name": each.name, "side": each.side, "layer": each.layer, "weights": rounded(each.weights).tolist()}
+
+
+def dependence(found: Influence) -> dict[str, Any]:
+    """Significant digits are kept, not decimals: the derivative of a sure answer is tiny."""
+
+    def kept(values: np.ndarray) -> list[list[float]]:
+        return [[float(f"{value:.{DIGITS}g}") for value in row] for row in values]
+
+    source = kept(found.source) if found.source is not None else None
+    return {"measure": MEASURE, "source": source, "target": kept(found.target)}
 
 
 def rounded(weights: np.ndarray) -> np.ndarray:

@@ -16,10 +16,10 @@ from regard.attention.look import ROLES, Look
 from regard.attention.scores import Score
 from regard.checkpoint import Run
 from regard.errors import UserError
-from regard.explain.trace import Side, every_look, listen, looking, named, shown, sides
-from regard.explain.words import Found, choose, locate
+from regard.explain.listening import Heard, every_look, listen, shown
+from regard.explain.sides import Side, looking, named, sides
+from regard.explain.words import NO_ATTENTION, Found, choose, locate
 from regard.shapes import Float, Tensor
-from regard.tap import Recording
 
 SEEN = ("query", "key", "value", "scores", "weights", "context")
 
@@ -29,7 +29,8 @@ class Steps:
     """One query of one head, and the keys that it may see. `keys` names them; `at` says which token looks.
 
     `bias` is what the position scheme adds to the scores, None when it adds nothing. `context` is the sum by the
-    formula, `kernel` the running model's own; `share` is what this head adds to the layer's output.
+    formula, `kernel` the running model's own; `share` is what this head adds to the layer's output, None where nothing
+    is projected.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Steps:
     weighted: Float[Tensor, "k e"]
     context: Float[Tensor, "e"]
     kernel: Float[Tensor, "e"]
-    share: Float[Tensor, "w"]
+    share: Float[Tensor, "w"] | None
 
     @property
     def at(self) -> int:
@@ -75,11 +76,13 @@ def walk(
     """The numbers of the five steps. `side` is "encoder", "decoder" or "cross"; "auto" is the first with the word."""
     reads, writes = sides(run, text=text, source=source, target=target)
     attentions = every_look(run)
+    if not attentions:
+        raise UserError(f"{NO_ATTENTION}; there are no steps to walk through")
     kinds = [kind for kind in ROLES if any(kind == found for found, _ in attentions)]
     kind, found = locate(reads, writes, word, choose(side, kinds))
     name, part = pick_layer(attentions, kind, layer)
-    seen, _ = listen(run, reads, writes, *(f"{name}.{each}" for each in SEEN))
-    heads = seen[f"{name}.query"].shape[1]
+    seen = listen(run, reads, writes, *(f"{name}.{each}" for each in SEEN))
+    heads = seen.all(f"{name}.query")[-1].shape[1]
     if not 0 <= head < heads:
         raise UserError(f"no head {head}; {name.removesuffix('.look')} has heads 0 to {heads - 1}")
     looks, looked = looking(kind, reads, writes)
@@ -96,13 +99,13 @@ def pick_layer(attentions: dict[tuple[str, int], tuple[str, Look]], kind: str, l
 
 @torch.no_grad()
 def numbers(
-    seen: Recording, part: Look, name: str, around: nn.Module, *, head: int, word: Found, looks: Side, looked: Side
+    seen: Heard, part: Look, name: str, around: nn.Module, *, head: int, word: Found, looks: Side, looked: Side
 ) -> Steps:
     """One row of one head out of what the taps showed, and the same by the formula."""
     query, scores, weights, kernel = (
         shown(seen, f"{name}.{each}")[None] for each in ("query", "scores", "weights", "context")
     )
-    key, value = (serve(seen[f"{name}.{each}"], query.shape[1]) for each in ("key", "value"))
+    key, value = (serve(seen.all(f"{name}.{each}")[-1], query.shape[1]) for each in ("key", "value"))
     allow, bias = scores > -torch.inf, added(scores, part.score(query, key))
     formula = attend(query, key, value, allow=allow, bias=bias, score=part.score)
     row = word.tokens[-1]
@@ -135,13 +138,10 @@ def added(scores: Float[Tensor, "b h q k"], plain: Float[Tensor, "b h q k"]) -> 
     return bias if bias.abs().max() > 1e-4 * (1 + plain.abs().max()) else None
 
 
-def projected(around: nn.Module, context: Float[Tensor, "e"], head: int) -> Float[Tensor, "w"]:
-    """This head's share of the layer's output: the other heads set to zero, without the bias that all share.
-
-    Where nothing is projected, what was found is the output.
-    """
+def projected(around: nn.Module, context: Float[Tensor, "e"], head: int) -> Float[Tensor, "w"] | None:
+    """This head's share of the layer's output: the other heads set to zero, without the bias that all share."""
     if not isinstance(around, MultiHead):
-        return context
+        return None
     alone = context.new_zeros(around.heads, len(context))
     alone[head] = context
     return linear(alone.flatten(), around.output.weight)

@@ -44,7 +44,7 @@ def render(found: Steps) -> list[Any]:
         table(found, rows, {"e^...": powers, "weight": found.weights, "": bars(found.weights)}),
         title(4, "each value times its weight"),
         table(found, rows, {"weight": found.weights, "weight × value": found.weighted}),
-        title(5, "sum up and project"),
+        title(5, "sum up and project" if found.share is not None else "sum up"),
         ending(found),
     ]
 
@@ -116,16 +116,13 @@ def ending(found: Steps) -> Any:
     from rich.text import Text
 
     out = Table.grid(padding=(0, 3))
-    for name, values, note in (
-        ("sum of all rows", found.context, ""),
-        ("what the kernel gave", found.kernel, f"largest difference {found.difference:.1e}"),
-        (
-            "times the output matrix",
-            found.share,
-            f"head {found.head}'s share of the {len(found.share)} outputs",
-        ),
-    ):
-        out.add_row(name, Text(vector(values)), note)
+    out.add_row("sum of all rows", Text(vector(found.context)), "")
+    out.add_row("what the kernel gave", Text(vector(found.kernel)), f"largest difference {found.difference:.1e}")
+    if found.share is not None:
+        note = f"head {found.head}'s share of the {len(found.share)} outputs"
+        out.add_row("times the output matrix", Text(vector(found.share)), note)
+    else:
+        out.add_row("", "", "nothing is projected: the decoder goes on with this sum")
     return out
 
 

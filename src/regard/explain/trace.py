@@ -1,47 +1,22 @@
-"""What a model looked at while it read one text: tokens, attention weights and probabilities, as plain arrays.
+"""What went on in a model while it read one text: what it looked at, how far its gates were open, what it depended on.
 
 seen = trace(run, source="It was tired.", target="Es war müde.")
 seen.maps[0].weights    # [heads, queries, keys], the running model's own
+seen.gates[0].mean      # [gates, tokens], of a recurrent model
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
-from regard.attention.look import ROLES, Look
+from regard.attention.look import ROLES
+from regard.blocks.recurrent import GATES, RecurrentLayer
 from regard.checkpoint import Run
-from regard.errors import UserError
-from regard.shapes import Float, Tensor
-from regard.tap import Recording, record
-from regard.text.tokenizer import END, START, UNKNOWN
+from regard.explain.influence import Influence, influence_of
+from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
+from regard.explain.sides import Side, looking, named, sides, written
 
-VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
-
-
-@dataclass(frozen=True)
-class Token:
-    """`piece` is how the vocabulary writes it, `offset` the characters it came from; a special symbol has none."""
-
-    id: int
-    piece: str
-    offset: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class Side:
-    """One text as the model reads it."""
-
-    text: str
-    tokens: tuple[Token, ...]
-
-    @property
-    def labels(self) -> list[str]:
-        """Each token as a reader wants to see it: the characters of the text, `<unk>` where the model saw no more."""
-        return [
-            token.piece if token.offset is None or token.piece == UNKNOWN else visible(self.text[slice(*token.offset)])
-            for token in self.tokens
-        ]
+CLOSED, OPEN = 0.1, 0.9  # a gate beyond them is all but closed, or open (Karpathy et al., 2016)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +31,42 @@ class Map:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
-    """One reading. A language model has no source; its text is the target.
+class Gates:
+    """The gates of one layer in one direction: `units[g, t, u]` is how far unit u of gate g is open at token t.
 
-    `log_probability[i]` is that of what follows target token i: the next token and, at the end of a translation, the
-    end symbol. After the last token of a language model's text nothing follows.
+    `cell` is "lstm", "gru" or, of a gated convolution, "glu"; `side` is the text that the layer reads.
+    """
+
+    name: str
+    side: str  # "source" or "target"
+    layer: int
+    backward: bool
+    cell: str
+    gates: tuple[str, ...]
+    units: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Over the units, `[gate, token]`."""
+        return self.units.mean(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Routing:
+    """A mixture of experts: `weights[t, e]` is how much expert e counts for token t, 0 where it was not chosen."""
+
+    name: str
+    side: str
+    layer: int
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One reading. A language model has no source; its text is the target, and so is that of a classifier.
+
+    `log_probability[i]` is that of `written` token i; of a classifier, that of label i. `influence` has the same rows.
+    `lacks` says what this model has nothing of.
     """
 
     run: str
@@ -68,6 +74,11 @@ class Trace:
     target: Side
     maps: list[Map]
     log_probability: np.ndarray
+    labels: tuple[str, ...] = ()
+    gates: list[Gates] = field(default_factory=list)
+    experts: list[Routing] = field(default_factory=list)
+    influence: Influence | None = None
+    lacks: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> list[str]:
@@ -80,35 +91,26 @@ class Trace:
     def looking(self, kind: str) -> tuple[Side, Side]:
         return looking(kind, self.source, self.target)
 
-    def labels(self, kind: str) -> tuple[list[str], list[str]]:
+    def names(self, kind: str) -> tuple[list[str], list[str]]:
         """Names for the rows and the columns of a map."""
         looks, seen = self.looking(kind)
         return looks.labels, named(seen, self.of(kind)[0].weights.shape[2])
 
+    def side(self, name: str) -> Side:
+        """The text that is called "source" or "target"."""
+        found = self.source if name == "source" else self.target
+        assert found is not None
+        return found
 
-def looking(kind: str, source: Side | None, target: Side) -> tuple[Side, Side]:
-    """The side that looks and the side that is looked at, one token for each row and each column of a map.
+    @property
+    def written(self) -> Side | None:
+        """The tokens that were written; a classifier writes none."""
+        return None if self.labels else written(self.source, self.target)
 
-    A decoder looks at the source in order to write: a row of cross-attention is named by the token written there, which
-    is the one after the token read there.
-    """
-    if source is None or kind == "decoder":
-        return target, target
-    if kind == "encoder":
-        return source, source
-    end = source.tokens[-1]
-    return Side(target.text, (*target.tokens[1:], end)), source
-
-
-def named(seen: Side, keys: int) -> list[str]:
-    """A label for each key; compressed keys are no tokens, so they are numbered."""
-    return seen.labels if keys == len(seen.tokens) else [f"#{i}" for i in range(keys)]
-
-
-def visible(text: str) -> str:
-    """A piece of text for a label: no space before a word, a sign for what cannot be seen."""
-    text = text.strip(" ") or text
-    return "".join(VISIBLE.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
+    @property
+    def label(self) -> int:
+        """The likeliest."""
+        return int(self.log_probability.argmax())
 
 
 def trace(
@@ -118,70 +120,77 @@ def trace(
     source: str | None = None,
     target: str | None = None,
     scores: bool = False,
+    influence: bool = False,
 ) -> Trace:
-    """Read a text (language model) or a source and its target (translator) once, and keep what was looked at."""
+    """Read a text (language model, classifier) or a source and its target (translator) once, and keep what was seen.
+
+    Influence is measured if asked for, and of a model without attention in any case.
+    """
     reads, writes = sides(run, text=text, source=source, target=target)
-    seen, logits = listen(run, reads, writes, "*.weights", *(["*.scores"] if scores else []))
-    maps = []
-    for (kind, layer), (look, _) in every_look(run).items():
-        name = f"{look}.weights"
-        beside = array(shown(seen, name.replace(".weights", ".scores"))) if scores else None
-        maps.append(Map(name, kind, layer, array(shown(seen, name)), beside))
-    follows = [token.id for token in writes.tokens[1:]] + ([run.tokenizer.end] if reads is not None else [])
-    chances = logits[: len(follows)].log_softmax(-1)
-    chosen = chances.gather(1, torch.tensor(follows, device=chances.device)[:, None])[:, 0]
-    return Trace(run.path.resolve().name, reads, writes, maps, chosen.cpu().numpy())
+    looks, cells, mixtures = every_look(run), gated(run), experts(run)
+    wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]
+    heard = listen(run, reads, writes, *wanted, *(f"{name}.gates" for name in (*cells, *mixtures)))
+    return Trace(
+        run=run.path.resolve().name,
+        source=reads,
+        target=writes,
+        maps=maps_of(run, heard, scores),
+        log_probability=chances(run, reads, writes, heard),
+        labels=run.labels,
+        gates=gates_of(run, heard),
+        experts=experts_of(run, heard),
+        influence=influence_of(run, reads, writes) if influence or not looks else None,
+        lacks=tuple(lacking(run)),
+    )
 
 
-def sides(run: Run, *, text: str | None, source: str | None, target: str | None) -> tuple[Side | None, Side]:
-    """The texts as the model reads them, or a message that says what this kind of model needs."""
-    if not run.model.reads_source:
-        if text is None or source is not None or target is not None:
-            raise UserError("this run is a language model: give it a text, no source and no target")
-        return None, side(run, "text", text, starts=True)
-    if text is not None or source is None or target is None:
-        raise UserError("this run is a translator: give it a source and a target, no text")
-    return side(run, "source", source, starts=False), side(run, "target", target, starts=True)
+def maps_of(run: Run, heard: Heard, scores: bool) -> list[Map]:
+    return [
+        Map(
+            f"{look}.weights",
+            kind,
+            layer,
+            array(shown(heard, f"{look}.weights")),
+            array(shown(heard, f"{look}.scores")) if scores else None,
+        )
+        for (kind, layer), (look, _) in every_look(run).items()
+    ]
 
 
-def side(run: Run, what: str, text: str, *, starts: bool) -> Side:
-    """One text cut into tokens, with the start symbol before it or the end symbol after it."""
-    found = run.tokenizer.encode_with_offsets(text)
-    if not found.ids:
-        raise UserError(f"the {what} {text!r} is empty: there is nothing to look at")
-    run.model.fits(len(found.ids) + 1, f"the {what} with its {'start' if starts else 'end'} symbol")
-    tokens = [Token(*each) for each in zip(found.ids, found.pieces, found.offsets, strict=True)]
-    if starts:
-        return Side(text, (Token(run.tokenizer.start, START, None), *tokens))
-    return Side(text, (*tokens, Token(run.tokenizer.end, END, None)))
-
-
-def listen(run: Run, source: Side | None, target: Side, *patterns: str) -> tuple[Recording, Float[Tensor, "t v"]]:
-    """Run the model once; what the taps showed, and the logits."""
-
-    def batch(side: Side) -> Tensor:
-        return torch.tensor([[token.id for token in side.tokens]], device=run.model.device)
-
-    with torch.no_grad(), record(run.model, *patterns) as seen:
-        memory = run.model.encode(batch(source)) if source is not None else None
-        logits = run.model.decode(batch(target), memory)
-    return seen, logits[0].float()
-
-
-def shown(seen: Recording, name: str) -> Float[Tensor, "h q d"]:
-    """All queries of one tap, for a model that reads at once and for one that looks anew at every token."""
-    return torch.cat(seen.all(name), dim=2)[0]
-
-
-def every_look(run: Run) -> dict[tuple[str, int], tuple[str, Look]]:
-    """Every attention of the model, with its name, by kind and layer."""
-    found: dict[tuple[str, int], tuple[str, Look]] = {}
-    for name, part in run.model.named_modules():
-        if isinstance(part, Look):
-            layer = sum(kind == part.role for kind, _ in found)
-            found[part.role, layer] = (name, part)
+def gates_of(run: Run, heard: Heard) -> list[Gates]:
+    cells = gated(run)
+    layer = numbered(list(cells), lambda name: heard.side(f"{name}.gates"))
+    found = []
+    for name, (cell, gates) in cells.items():
+        tap, part = f"{name}.gates", run.model.get_submodule(name)
+        opened = array(along(heard, tap))
+        units = opened.reshape(len(opened), len(gates), -1).swapaxes(0, 1)
+        backward = isinstance(part, RecurrentLayer) and part.backward
+        found.append(Gates(tap, heard.side(tap), layer[name], backward, cell, gates, units))
     return found
 
 
-def array(values: Tensor) -> np.ndarray:
-    return values.float().cpu().numpy()
+def experts_of(run: Run, heard: Heard) -> list[Routing]:
+    names = experts(run)
+    layer = numbered(names, lambda name: heard.side(f"{name}.gates"))
+    taps = {name: f"{name}.gates" for name in names}
+    return [Routing(tap, heard.side(tap), layer[name], array(along(heard, tap))) for name, tap in taps.items()]
+
+
+def chances(run: Run, source: Side | None, target: Side, heard: Heard) -> np.ndarray:
+    """The log-probability of each token written, or of each label."""
+    found = array(heard.scores.log_softmax(-1))
+    if run.labels:
+        return found
+    follows = [token.id for token in written(source, target).tokens]
+    return found[np.arange(len(follows)), follows]
+
+
+def lacking(run: Run) -> list[str]:
+    """What cannot be shown, in words."""
+    found = []
+    if not every_look(run):
+        found.append("no attention: what each output depends on is shown instead")
+    if any(not GATES[part.cell] for part in every(run, RecurrentLayer).values()):
+        found.append("no gates: an Elman cell ('rnn') has none")
+    return found

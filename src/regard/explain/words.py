@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.errors import UserError, suggest
-from regard.explain.trace import Side, Trace, looking, visible
+from regard.explain.sides import Side, looking, visible
+from regard.explain.trace import Trace
 
 # A text written in four signs, one per character: w in a word, ' what joins two halves of one, space, anything else.
 WORD = re.compile(r" *(?:w+(?:'w+)*|['.])| +")
+NO_ATTENTION = "this run has no attention: its influence, and its gates if it has any, are what it can show"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,11 @@ def words(side: Side) -> list[Word]:
     return [Word(spelling(side, group), tuple(group)) for group in groups]
 
 
+def each_token(side: Side) -> list[Word]:
+    """The tokens, as words of one token each."""
+    return [Word(label, (place,)) for place, label in enumerate(side.labels)]
+
+
 def spelling(side: Side, group: list[int]) -> str:
     offsets = [offset for place in group if (offset := side.tokens[place].offset) is not None]
     return visible(side.text[offsets[0][0] : offsets[-1][1]]) if offsets else side.tokens[group[0]].piece
@@ -91,7 +98,7 @@ def alignment(trace: Trace, *, layer: int | None = -1) -> np.ndarray:
     """
     maps = trace.of("cross")
     if not maps:
-        raise UserError("only a translator aligns: this run has no attention from a target to a source")
+        raise UserError("only a translator with attention aligns: this run does not look from a target at a source")
     if layer is not None and not -len(maps) <= layer < len(maps):
         raise UserError(f"no layer {layer}; this run has layers 0 to {len(maps) - 1}")
     chosen = maps if layer is None else [maps[layer]]
@@ -129,7 +136,7 @@ def locate(source: Side | None, target: Side, word: str, kinds: list[str]) -> tu
             return kind, find(looks, word, what=what)
         except UserError as error:
             missing = missing or error
-    raise missing or UserError("this run has no attention to look at")
+    raise missing or UserError(NO_ATTENTION)
 
 
 def choose(kind: str, kinds: list[str]) -> list[str]:
@@ -146,4 +153,4 @@ def look_of_word(trace: Trace, word: str, *, kind: str = "auto") -> Look:
     """
     kind, found = locate(trace.source, trace.target, word, choose(kind, trace.kinds))
     weights = np.stack([each.weights[:, list(found.tokens)].mean(1) for each in trace.of(kind)])
-    return Look(kind, found, trace.labels(kind)[1], weights)
+    return Look(kind, found, trace.names(kind)[1], weights)

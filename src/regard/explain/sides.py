@@ -1,0 +1,89 @@
+"""The texts of one reading as the model reads them: tokens, and the characters that each came from."""
+
+from dataclasses import dataclass
+
+from regard.checkpoint import Run
+from regard.errors import UserError
+from regard.text.tokenizer import END, START, UNKNOWN
+
+VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
+
+
+@dataclass(frozen=True)
+class Token:
+    """`piece` is how the vocabulary writes it, `offset` the characters it came from; a special symbol has none."""
+
+    id: int
+    piece: str
+    offset: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One text as the model reads it."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """Each token as a reader wants to see it: the characters of the text, `<unk>` where the model saw no more."""
+        return [
+            token.piece if token.offset is None or token.piece == UNKNOWN else visible(self.text[slice(*token.offset)])
+            for token in self.tokens
+        ]
+
+
+def visible(text: str) -> str:
+    """A piece of text for a label: no space before a word, a sign for what cannot be seen."""
+    text = text.strip(" ") or text
+    return "".join(VISIBLE.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
+
+
+def sides(run: Run, *, text: str | None, source: str | None, target: str | None) -> tuple[Side | None, Side]:
+    """The texts as the model reads them, or a message that says what this kind of model needs."""
+    if not run.model.reads_source:
+        if text is None or source is not None or target is not None:
+            kind = "language model" if run.model.writes_text else "classifier"
+            raise UserError(f"this run is a {kind}: give it a text, no source and no target")
+        return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
+    if text is not None or source is None or target is None:
+        raise UserError("this run is a translator: give it a source and a target, no text")
+    return side(run, "source", source, ends=True), side(run, "target", target, starts=True)
+
+
+def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = False) -> Side:
+    """One text cut into tokens, with the start symbol before it, the end symbol after it, or both."""
+    found = run.tokenizer.encode_with_offsets(text)
+    if not found.ids:
+        raise UserError(f"the {what} {text!r} is empty: there is nothing to look at")
+    first = [Token(run.tokenizer.start, START, None)] if starts else []
+    last = [Token(run.tokenizer.end, END, None)] if ends else []
+    symbols = " and ".join(["start"] * starts + ["end"] * ends)
+    run.model.fits(len(found.ids) + starts + ends, f"the {what} with its {symbols} symbol")
+    return Side(
+        text, (*first, *(Token(*each) for each in zip(found.ids, found.pieces, found.offsets, strict=True)), *last)
+    )
+
+
+def looking(kind: str, source: Side | None, target: Side) -> tuple[Side, Side]:
+    """The side that looks and the side that is looked at, one token for each row and each column of a map.
+
+    A decoder looks at the source in order to write: a row of cross-attention is named by the token written there.
+    """
+    if source is None or kind == "decoder":
+        return target, target
+    return (source, source) if kind == "encoder" else (written(source, target), source)
+
+
+def written(source: Side | None, target: Side) -> Side:
+    """What is written after each token that is read: the next one and, at the end of a translation, the end symbol.
+
+    After the last token of a language model's text nothing is written.
+    """
+    return Side(target.text, (*target.tokens[1:], *(source.tokens[-1:] if source is not None else ())))
+
+
+def named(seen: Side, keys: int) -> list[str]:
+    """A label for each key; compressed keys are no tokens, so they are numbered."""
+    return seen.labels if keys == len(seen.tokens) else [f"#{i}" for i in range(keys)]
