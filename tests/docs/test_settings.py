@@ -1,6 +1,11 @@
-"""The page of settings has every setting of every section, with its type and default as the code has them."""
+"""The page of settings has every setting of every section, with its type and default as the code has them.
+
+Where kinds of one section differ, a cell tells each truly: "`1`; `2` of moe-lstm, transformer" is 2 for the two named
+and 1 for every other kind that has the setting.
+"""
 
 import json
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, get_origin, get_type_hints
 
@@ -15,15 +20,15 @@ from regard.systems import SYSTEMS
 from regard.text import Text
 from tests.docs.pages import ROOT, cells
 
-SECTIONS: dict[str, list[type]] = {
-    "data": [Data],
-    "text": [Text],
-    "system": list(SYSTEMS.values()),
-    "objective": list(OBJECTIVES.values()),
-    "train": [Train],
-    "decode": [Decode],
+SECTIONS: dict[str, Mapping[str, type]] = {
+    "data": {"": Data},
+    "text": {"": Text},
+    "system": SYSTEMS,
+    "objective": OBJECTIVES,
+    "train": {"": Train},
+    "decode": {"": Decode},
 }
-ROWS = {row[0]: row[1:] for row in cells(ROOT / "docs" / "configuration.md")}
+ROWS = {row[0]: [cell.replace("`", "") for cell in row[1:]] for row in cells(ROOT / "docs" / "configuration.md")}
 
 
 def default(field: Field) -> str:
@@ -36,27 +41,43 @@ def kind_of(hint: Any) -> str:
 
 
 def settings() -> list[Any]:
-    """Every setting once: its types and defaults in the kinds that have it."""
-    types: dict[str, dict[str, None]] = {"seed": {"a whole number": None}}
-    defaults: dict[str, dict[str, None]] = {"seed": {json.dumps(Recipe().seed): None}}
+    """Every setting once: its type and its default in each kind that has it."""
+    found: dict[str, dict[str, tuple[str, str]]] = {"seed": {"": ("a whole number", json.dumps(Recipe().seed))}}
     for section, kinds in SECTIONS.items():
-        for kind in kinds:
+        for name, kind in kinds.items():
             hints = get_type_hints(kind)
             for field in fields(kind):
-                name = f"{section}.{field.name}"
-                types.setdefault(name, {})[kind_of(hints[field.name])] = None
-                defaults.setdefault(name, {})[default(field)] = None
-    return [pytest.param(name, " or ".join(types[name]), list(defaults[name]), id=name) for name in types]
+                facts = kind_of(hints[field.name]), default(field)
+                found.setdefault(f"{section}.{field.name}", {})[name] = facts
+    return [pytest.param(name, kinds, id=name) for name, kinds in found.items()]
 
 
-@pytest.mark.parametrize(("name", "words", "defaults"), settings())
-def test_a_setting_stands_in_the_page(name: str, words: str, defaults: list[str]) -> None:
-    assert name in ROWS, f"docs/configuration.md lacks: | `{name}` | {words} | `{'`, `'.join(defaults)}` | ... |"
+def told(cell: str, kinds: list[str]) -> dict[str, str]:
+    """What a cell says of each kind; a kind that does not have the setting may not be named."""
+    rest, *others = cell.split("; ")
+    found = dict.fromkeys(kinds, rest)
+    for part in others:
+        value, _, names = part.partition(" of ")
+        for name in names.split(", "):
+            assert name in found, f"'{part}': '{name}' has no such setting"
+            found[name] = value
+    return found
+
+
+@pytest.mark.parametrize(("name", "kinds"), settings())
+def test_a_setting_stands_in_the_page(name: str, kinds: dict[str, tuple[str, str]]) -> None:
+    assert name in ROWS, f"docs/configuration.md lacks {name}: {kinds}"
     kind, shown, meaning = ROWS[name]
-    assert kind == words
-    for value in defaults:
-        assert value in shown, f"the default of {name} is {value}"
+    assert told(kind, list(kinds)) == {each: facts[0] for each, facts in kinds.items()}
+    assert told(shown, list(kinds)) == {each: facts[1] for each, facts in kinds.items()}
     assert meaning
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_a_system_is_listed_with_its_settings(kind: str) -> None:
+    what, names = ROWS[kind]
+    assert what
+    assert sorted(names.split()) == sorted(field.name for field in fields(SYSTEMS[kind]))
 
 
 def test_no_setting_of_the_page_is_gone() -> None:
