@@ -69,6 +69,8 @@ def needs(mark: str, command: str, words: list[str], recipe: Recipe | None) -> b
         return any("cuda" in word for word in words) or (recipe is not None and recipe.train.steps > 10_000)
     if command == "verify":
         return not {"--skip", "--only"} & set(words)  # compiling takes a minute
+    if command == "compare":
+        return not any(word.startswith("--budget") for word in words)  # as long as presets train
     return command == "demo" or (recipe is not None and recipe.train.steps > LONG)
 
 
