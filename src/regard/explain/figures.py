@@ -5,11 +5,12 @@ then every layer and head, the gates, and the experts.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from regard.explain.panels import GAP, LARGE, SMALL, Bars, Block, Chances, Panel, Part, fitted, laid_out
-from regard.explain.paper import FAINT, MARGIN, drawing, saved, scale, write
+from regard.explain.paper import FAINT, MARGIN, Paint, colouring, drawing, opening, saved, scale, write
 from regard.explain.trace import Gates, Trace
 from regard.explain.words import Word, alignment, by_words, each_token, words
 
@@ -32,7 +33,8 @@ def parts(trace: Trace) -> Iterator[Part]:
     if trace.influence is not None and not trace.labels:
         yield depending(trace)
     for kind in trace.kinds:
-        yield attention(trace, kind)
+        if kind != "cross" or not same_again(trace):
+            yield attention(trace, kind)
     for side in ("source", "target"):
         yield from opened(trace, side)
         yield from routed(trace, side)
@@ -71,6 +73,13 @@ def aligned(trace: Trace) -> Block:
     )
 
 
+def same_again(trace: Trace) -> bool:
+    """The alignment was all there is of cross-attention: one head, and no word cut into tokens."""
+    (first, *others), (looks, seen) = trace.of("cross"), trace.looking("cross")
+    whole = all(len(words(side)) == len(side.tokens) for side in (looks, seen))
+    return not others and len(first.weights) == 1 and whole
+
+
 def depending(trace: Trace) -> Block:
     """What each token that was written depends on: the source, and after a gap what was written before it."""
     assert trace.influence is not None and trace.written is not None
@@ -107,6 +116,8 @@ def attention(trace: Trace, kind: str) -> Block:
         [(f"layer {each.layer}, head {head}", weights) for head, weights in enumerate(each.weights)]
         for each in trace.of(kind)
     ]
+    if all(len(row) == 1 for row in grid):  # one head: layers stand side by side
+        grid = [[panel for row in grid for panel in row]]
     return in_rows(TITLES[kind], (ROWS.get(kind, "looks from"), "looks at"), looks, seen, grid, SMALL)
 
 
@@ -118,11 +129,13 @@ def opened(trace: Trace, side: str) -> Iterator[Block]:
         layers = dict.fromkeys(each.layer for each in alike)
         grid = [[(way(each), each.mean) for each in alike if each.layer == layer] for layer in layers]
         heading = f"Gates{reading(trace, side)}: how far each is open, mean of its units"
-        yield in_rows(heading, ("gate", "reads"), list(gates), trace.side(side).labels, grid, WIDE)
+        made = in_rows(heading, ("gate", "reads"), list(gates), trace.side(side).labels, grid, WIDE)
+        yield replace(made, paint=opening)
 
 
 def way(gates: Gates) -> str:
-    return f"layer {gates.layer}, read {'backwards' if gates.backward else 'forwards'}"
+    read = {None: "", "onward": ", read forwards", "backward": ", read backwards"}
+    return f"layer {gates.layer}{read[gates.direction]}"
 
 
 def routed(trace: Trace, side: str) -> Iterator[Block]:
@@ -151,7 +164,7 @@ def in_rows(
 def figure(trace: Trace, form: str) -> bytes:
     """The whole trace as "svg" or "png"."""
     drawn, lines = list(parts(trace)), captions(trace)
-    top = MARGIN + 0.55 + 0.22 * len(lines)
+    top = MARGIN + 0.55 + max(0.22 * len(lines), 0.52 * len(list(scales(trace))) - 0.1)
     width = max(8.0, *(part.size[0] for part in drawn)) + 2 * MARGIN
     height = top + sum(part.size[1] for part in drawn) + MARGIN - GAP
     with drawing() as Figure:
@@ -159,13 +172,24 @@ def figure(trace: Trace, form: str) -> bytes:
         write(sheet, MARGIN, MARGIN + 0.12, f"{trace.run}: {about(trace)}", size=15, weight="bold")
         for i, line in enumerate(lines):
             write(sheet, MARGIN, MARGIN + 0.45 + 0.22 * i, line, size=9.5, color=FAINT)
-        plain = trace.maps and not (trace.gates or trace.experts or trace.influence)
-        means = "weight; grey: may not look" if plain else "weight, share or opening; grey: none"
-        scale(sheet, width - MARGIN - 2.1, MARGIN + 0.05, means)
+        for i, (means, paint) in enumerate(scales(trace)):
+            scale(sheet, width - MARGIN - 2.1, MARGIN + 0.05 + 0.52 * i, means, paint)
         for part in drawn:
             part.draw(sheet, top)
             top += part.size[1]
         return saved(sheet, form)
+
+
+def scales(trace: Trace) -> Iterator[tuple[str, Paint]]:
+    """The meaning of the colours that are used."""
+    names = ["weight"] * bool(trace.maps or trace.experts) + ["share"] * (trace.influence is not None)
+    if names and not (trace.labels and not trace.maps):
+        yield (
+            f"{' or '.join(names)}; grey: {'may not look' if names == ['weight'] and not trace.experts else 'none'}",
+            colouring,
+        )
+    if trace.gates:
+        yield "gate: 0 is closed, 1 is open", opening
 
 
 def about(trace: Trace) -> str:

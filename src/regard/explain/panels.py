@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from regard.explain.paper import BLUE, FAINT, INK, LINE, MARGIN, MARK, axes_at, breadth, decimal, heat, write
+from regard.explain.paper import (
+    BLUE,
+    FAINT,
+    INK,
+    LINE,
+    MARGIN,
+    MARK,
+    Paint,
+    axes_at,
+    breadth,
+    colouring,
+    decimal,
+    heat,
+    write,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +51,8 @@ class Part(Protocol):
 class Block:
     """Panels of one size under one heading, labelled at the left and at the bottom only.
 
-    `numbers` writes the larger values into their squares; `split` is a column left white between two texts.
+    `numbers` writes the larger values into their squares; `split` is a column left white between two texts; `paint`
+    says which colours stand for values.
     """
 
     heading: str
@@ -48,6 +63,7 @@ class Block:
     grid: list[list[Panel]]
     numbers: bool = False
     split: int | None = None
+    paint: Paint = colouring
 
     @property
     def every(self) -> int:
@@ -82,7 +98,7 @@ class Block:
             for column, (title, values) in enumerate(panels):
                 at = left + column * (width + GAP), top + HEADING + row * (height + GAP)
                 axes = axes_at(sheet, *at, width, height)
-                heat(axes, values)
+                heat(axes, values, self.paint)
                 if self.numbers:
                     number(axes, values)
                 if self.split is not None:
@@ -99,7 +115,9 @@ class Block:
             axes.set_yticks(np.arange(len(self.rows))[:: self.every] + 0.5, self.rows[:: self.every])
         if at_bottom:
             axes.set_xlabel(across, fontsize=8, color=FAINT)
-            axes.set_xticks(np.arange(len(self.columns))[:: self.every] + 0.5, self.columns[:: self.every], rotation=90)
+            axes.set_xticks(np.arange(len(self.columns))[:: self.every] + 0.5, self.columns[:: self.every])
+            for label in axes.get_xticklabels():
+                label.set_rotation(0 if breadth([label.get_text()]) == 1 else 90)
 
 
 def number(axes: "Axes", values: np.ndarray) -> None:

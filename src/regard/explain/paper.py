@@ -7,7 +7,7 @@ used.
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -22,6 +22,7 @@ MARGIN = 0.3
 INK, FAINT, LINE, UNSEEN, MARK, BLUE = "#1b1f24", "#5c6570", "#c8ccd1", "#e9ebee", "#c2410c", "#2171b5"
 # Scripts that DejaVu Sans lacks; a family that is not installed is passed over.
 FAMILIES = ("Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Thai", "WenQuanYi Micro Hei", "Arial Unicode MS")
+Paint = Callable[[], tuple[Any, Any]]  # colours, and how values become colours
 MANY = 2500  # squares; so many are drawn as one image, or an SVG would be slow to open
 
 
@@ -74,9 +75,16 @@ def colouring() -> tuple[Any, Any]:
     return colormaps["Blues"].with_extremes(bad=UNSEEN), PowerNorm(0.6, vmin=0, vmax=1)
 
 
-def heat(axes: "Axes", weights: np.ndarray) -> None:
+def opening() -> tuple[Any, Any]:
+    """Orange is closed, white half open, blue open, read alike by colour-blind eyes."""
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    return LinearSegmentedColormap.from_list("opening", ["#b35806", "#f7f7f7", "#08519c"]), Normalize(0, 1)
+
+
+def heat(axes: "Axes", weights: np.ndarray, paint: Paint = colouring) -> None:
     """Values from 0 to 1. Exactly 0 is grey: there a token may not look, or nothing comes from it."""
-    colours, norm = colouring()
+    colours, norm = paint()
     seen = np.ma.masked_equal(weights, 0.0)
     if weights.size > MANY:
         rows, columns = weights.shape
@@ -88,14 +96,15 @@ def heat(axes: "Axes", weights: np.ndarray) -> None:
     axes.spines[:].set_visible(False)
 
 
-def scale(sheet: "Figure", left: float, top: float, means: str) -> None:
+def scale(sheet: "Figure", left: float, top: float, means: str, paint: Paint = colouring) -> None:
     """What the colours mean."""
     from matplotlib.cm import ScalarMappable
 
-    colours, norm = colouring()
+    colours, norm = paint()
     axes = axes_at(sheet, left, top, 2.1, 0.13)
     drawn = sheet.colorbar(ScalarMappable(norm, colours), cax=axes, orientation="horizontal")
-    drawn.set_ticks([0, 0.1, 0.25, 0.5, 1], labels=["0", ".1", ".25", ".5", "1"])
+    marks = [0, 0.1, 0.25, 0.5, 1] if paint is colouring else [0, 0.25, 0.5, 0.75, 1]
+    drawn.set_ticks(marks, labels=[f"{mark:g}".removeprefix("0") or "0" for mark in marks])
     drawn.ax.tick_params(length=2, labelsize=7.5, colors=FAINT)
     drawn.outline.set_visible(False)
     drawn.set_label(means, fontsize=7.5, color=FAINT, labelpad=2)

@@ -24,6 +24,7 @@ from regard.explain.trace import CLOSED, OPEN, Gates, Map, Routing, Trace
 from regard.explain.words import words
 
 DIGITS = 6
+LEAST = 1e-12
 
 
 def to_json(trace: Trace) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def opening(each: Gates) -> dict[str, Any]:
         "name": each.name,
         "side": each.side,
         "layer": each.layer,
-        "direction": "backward" if each.backward else "onward",
+        "direction": each.direction,
         "cell": each.cell,
         "gates": list(each.gates),
         **{name: values.astype(float).round(DIGITS).tolist() for name, values in shares.items()},
@@ -98,11 +99,13 @@ def dependence(found: Influence) -> dict[str, Any]:
 def rounded(weights: np.ndarray) -> np.ndarray:
     """To six digits with the sum of each row kept: what is cut off goes to those that lost most, one unit each.
 
-    Plain rounding would take all weight from a row that looks at thousands of tokens a little.
+    Plain rounding would take all weight from a row that looks at thousands of tokens a little. What was more than 0
+    stays so, or it would read as "may not look".
     """
     units = weights.astype(float) * 10**DIGITS
     whole = np.floor(units)
     lost = units - whole
     missing = np.rint(lost.sum(-1, keepdims=True))
     rank = np.argsort(np.argsort(-lost, axis=-1, kind="stable"), axis=-1)
-    return (whole + (rank < missing)) / 10**DIGITS
+    kept = (whole + (rank < missing)) / 10**DIGITS
+    return np.where((kept == 0) & (weights > 0), LEAST, kept)

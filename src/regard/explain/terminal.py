@@ -112,18 +112,18 @@ def table(found: Steps, rows: list[int], columns: Mapping[str, Tensor | list[str
 
 def ending(found: Steps) -> Any:
     """The sum, the same from the kernel that the model runs with, and what becomes of it."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     out = Table.grid(padding=(0, 3))
-    out.add_row("sum of all rows", Text(vector(found.context)), "")
-    out.add_row("what the kernel gave", Text(vector(found.kernel)), f"largest difference {found.difference:.1e}")
+    out.add_row("sum of all rows", Text(vector(found.context)))
+    out.add_row("what the kernel gave", Text(vector(found.kernel)))
+    becomes = "Nothing is projected: the decoder goes on with this sum."
     if found.share is not None:
-        note = f"head {found.head}'s share of the {len(found.share)} outputs"
-        out.add_row("times the output matrix", Text(vector(found.share)), note)
-    else:
-        out.add_row("", "", "nothing is projected: the decoder goes on with this sum")
-    return out
+        out.add_row("times the output matrix", Text(vector(found.share)))
+        becomes = f"The last is head {found.head}'s share of the {len(found.share)} outputs."
+    return Group(out, Text(f"Sum and kernel: largest difference {found.difference:.1e}. {becomes}"))
 
 
 def cell(value: Tensor | str) -> str:

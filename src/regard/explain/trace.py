@@ -34,13 +34,14 @@ class Map:
 class Gates:
     """The gates of one layer in one direction: `units[g, t, u]` is how far unit u of gate g is open at token t.
 
-    `cell` is "lstm", "gru" or, of a gated convolution, "glu"; `side` is the text that the layer reads.
+    `cell` is "lstm", "gru" or, of a gated convolution, which reads in no direction, "glu". `side` is the text that the
+    layer reads, "source" or "target"; `direction` is "onward" or "backward".
     """
 
     name: str
-    side: str  # "source" or "target"
+    side: str
     layer: int
-    backward: bool
+    direction: str | None
     cell: str
     gates: tuple[str, ...]
     units: np.ndarray
@@ -165,8 +166,8 @@ def gates_of(run: Run, heard: Heard) -> list[Gates]:
         tap, part = f"{name}.gates", run.model.get_submodule(name)
         opened = array(along(heard, tap))
         units = opened.reshape(len(opened), len(gates), -1).swapaxes(0, 1)
-        backward = isinstance(part, RecurrentLayer) and part.backward
-        found.append(Gates(tap, heard.side(tap), layer[name], backward, cell, gates, units))
+        way = ("backward" if part.backward else "onward") if isinstance(part, RecurrentLayer) else None
+        found.append(Gates(tap, heard.side(tap), layer[name], way, cell, gates, units))
     return found
 
 
