@@ -7,8 +7,8 @@
 
 Kept simpler than the paper: each direction of the first layer has half of the width, each decoder layer starts from the
 last state of the encoder layer beside it (the paper does not say), and a linear layer stands between the top and the
-words, since these are tied. The paper's reward (section 5) is an objective, its quantised inference (section 6) is left
-out.
+words, since these are tied. Left out: the reward (section 5), which is no matter of the model, and quantised inference
+(section 6).
 """
 
 from dataclasses import dataclass
