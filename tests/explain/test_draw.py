@@ -8,7 +8,19 @@ import pytest
 
 from regard.errors import UserError
 from regard.explain import draw, draw_word, to_json, trace
-from tests.explain.conftest import AWKWARD, SOURCE, TARGET
+from regard.explain.figures import parts
+from tests.explain.conftest import (
+    ATTENTIVE,
+    AWKWARD,
+    BLIND,
+    CLASSIFIERS,
+    EVEN,
+    SOURCE,
+    SPEAKERS,
+    TARGET,
+    make,
+    texts_for,
+)
 
 NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
@@ -81,10 +93,18 @@ def test_a_word_has_a_picture_of_its_own(translated, spoken, tmp_path) -> None:
     assert (tmp_path / "word.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_long_text_is_drawn_without_labels(speaker, tmp_path) -> None:
-    seen = trace(speaker, text="it " * 25)
+@pytest.mark.parametrize(("words", "every"), [(25, 1), (83, 2)])
+def test_a_long_text_keeps_its_labels(tmp_path, words: int, every: int) -> None:
+    """Heads are put into more rows while every token can be named; then every second or third is."""
+    seen = trace(make("gpt", kind="word", context=199), text="it was " * words)
     draw(seen, tmp_path / "a.svg")
-    assert len((tmp_path / "a.svg").read_bytes()) < 2_000_000
+    picture = (tmp_path / "a.svg").read_bytes()
+    assert len(picture) < 2_000_000
+    written = [part.text for part in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    (block,) = parts(seen)
+    assert block.every == every
+    assert written.count("<s>") == len(block.grid) + len(block.grid[0]), "at the left and at the bottom"
+    assert block.size[0] < 18
 
 
 def test_an_unknown_suffix_names_the_known_ones(spoken, tmp_path) -> None:
@@ -100,3 +120,47 @@ def test_words_of_the_source_are_the_columns_of_the_alignment(translator, tmp_pa
     picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert picture.index("Alignment") < picture.index("Encoder") < picture.index("Cross-attention")
     assert ">chicken<" in picture, "no token is the whole word: only the alignment can have written it"
+
+
+HEADINGS = {
+    "Alignment": ATTENTIVE,
+    "Influence on each token": [*BLIND, *SPEAKERS],
+    "Influence of each word on": CLASSIFIERS,
+    "Probability of each label": CLASSIFIERS,
+    "Gates over the source": ["seq2seq", *ATTENTIVE],
+    "Gates over the target": ["seq2seq", *ATTENTIVE],
+    "Gates: how far": ["lstm-lm", "window-lm", "rnn-classifier"],
+    "Experts over the target": ["moe-lstm"],
+}
+
+
+@pytest.mark.parametrize("preset", [*ATTENTIVE, *BLIND, *SPEAKERS, *CLASSIFIERS])
+def test_every_system_has_a_picture_and_a_page(preset: str, tmp_path) -> None:
+    run = make(preset, kind="word", **({} if preset in SPEAKERS else EVEN))
+    seen = trace(run, **texts_for(run))
+    draw(seen, tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert {heading for heading in HEADINGS if heading in picture} == {
+        heading for heading, presets in HEADINGS.items() if preset in presets
+    }
+    assert all(f">{label}<" in picture for label in seen.target.labels if label.isalnum())
+    for suffix in ("png", "html", "json"):
+        draw(seen, tmp_path / f"a.{suffix}")
+    plain = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert plain == to_json(seen)
+    assert bool(plain["influence"]) == (preset not in ATTENTIVE)
+
+
+def test_influence_stands_beside_attention_where_asked_for(translator, tmp_path) -> None:
+    draw(trace(translator, source=SOURCE, target=TARGET, influence=True), tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert picture.index("Alignment") < picture.index("Influence on each word") < picture.index("Encoder")
+    assert "weight or share; grey: none" in picture
+
+
+def test_a_classifier_says_its_label_in_the_title(tmp_path) -> None:
+    seen = trace(make("window-classifier"), text="it was too tired")
+    draw(seen, tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert f"why “{seen.labels[seen.label]}”" in picture
+    assert "grey:" not in picture, "nothing is coloured by a weight"
