@@ -19,9 +19,9 @@ def by_hand(layer, inputs: torch.Tensor) -> np.ndarray:
     found: dict[int, torch.Tensor] = {}
     for t in order:
         sums = (into @ inputs[t] + one + again @ state[0] + other).unflatten(0, (-1, layer.fused.hidden_size)).sigmoid()
-        found[t] = sums[:2] if layer.cell == "gru" else sums[[0, 1, 3]]
+        found[t] = sums[:2] if layer.cell.name == "gru" else sums[[0, 1, 3]]
         with torch.no_grad():
-            if layer.cell == "gru":
+            if layer.cell.name == "gru":
                 state = torch.gru_cell(inputs[t][None], state, into, again, one, other)
             else:
                 state, memory = torch.lstm_cell(inputs[t][None], (state, memory), into, again, one, other)

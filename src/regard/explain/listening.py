@@ -11,7 +11,7 @@ from torch import nn
 from regard.attention.look import Look
 from regard.blocks.convolution import Gated
 from regard.blocks.experts import Experts
-from regard.blocks.recurrent import GATES, RecurrentLayer
+from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
 from regard.explain.sides import Side
 from regard.shapes import Float, Int, Tensor
@@ -85,7 +85,7 @@ def gated(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Every part with gates, by name: the kind of cell, and what its gates are called."""
     found = {}
     for name, part in every(run, RecurrentLayer, Gated).items():
-        cell, gates = ("glu", ("glu",)) if isinstance(part, Gated) else (part.cell, GATES[part.cell])
+        cell, gates = ("glu", ("glu",)) if isinstance(part, Gated) else (part.cell.name, tuple(part.cell.gates))
         if gates:
             found[name] = (cell, gates)
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from regard.attention.look import ROLES
-from regard.blocks.recurrent import GATES, RecurrentLayer
+from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
 from regard.explain.influence import Influence, influence_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
@@ -192,6 +192,6 @@ def lacking(run: Run) -> list[str]:
     found = []
     if not every_look(run):
         found.append("no attention: what each output depends on is shown instead")
-    if any(not GATES[part.cell] for part in every(run, RecurrentLayer).values()):
+    if any(not part.cell.gates for part in every(run, RecurrentLayer).values()):
         found.append("no gates: an Elman cell ('rnn') has none")
     return found
