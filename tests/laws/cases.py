@@ -60,7 +60,7 @@ CHOICES: list[dict[str, Any]] = [
     {"reversed": True},
     {"query": "current"},
     {"query": "current", "score": "bilinear", "feeding": True},
-    {"feeding": True, "cell": "gru"},
+    {"query": "current", "feeding": True, "cell": "gru"},
     {"locked": True},
     {"experts": 5, "chosen": 3},
     {"experts": 1, "chosen": 1},

@@ -21,9 +21,9 @@ def gates(layer: RecurrentLayer, x: Tensor, h: Tensor) -> list[tuple[Tensor, Ten
 def step(layer: RecurrentLayer, x: Tensor, state: State) -> State:
     """The next state of one cell."""
     sums = gates(layer, x, state[0])
-    if layer.cell == "rnn":  # h = tanh(W x + U h)
+    if layer.cell.name == "rnn":  # h = tanh(W x + U h)
         return [torch.tanh(sums[0][0] + sums[0][1])]
-    if layer.cell == "gru":  # n = tanh(W x + r (U h)), h = (1 - z) n + z h
+    if layer.cell.name == "gru":  # n = tanh(W x + r (U h)), h = (1 - z) n + z h
         reset, update = ((one + other).sigmoid() for one, other in sums[:2])
         new = torch.tanh(sums[2][0] + reset * sums[2][1])
         return [(1 - update) * new + update * state[0]]

@@ -59,7 +59,7 @@ def compare(mine: tuple[Tensor, ...], theirs: tuple[Tensor, ...], pairs: list[tu
 @every_cell
 @padded_or_not
 def test_a_stack_of_layers_equals_torch(cell: str, padded: bool) -> None:
-    theirs = lively(CELLS[cell](7, 13, num_layers=3, batch_first=True))
+    theirs = lively(CELLS[cell].fused(7, 13, num_layers=3, batch_first=True))
     mine = Recurrent(cell, 7, 13, 3, dropout=nn.Identity).double()
     pairs = [pair for i, layer in enumerate(mine.layers) for pair in put(layer, theirs, f"l{i}")]
     x, state = vectors(11, 7), vectors(3 * mine.parts, 13)
@@ -72,7 +72,7 @@ def test_a_stack_of_layers_equals_torch(cell: str, padded: bool) -> None:
 @every_cell
 @padded_or_not
 def test_both_ways_equals_torch(cell: str, padded: bool) -> None:
-    theirs = lively(CELLS[cell](7, 13, bidirectional=True, batch_first=True))
+    theirs = lively(CELLS[cell].fused(7, 13, bidirectional=True, batch_first=True))
     mine = Bidirectional(cell, 7, 26).double()
     pairs = put(mine.onward, theirs, "l0") + put(mine.backward, theirs, "l0_reverse")
     x = vectors(11, 7)
@@ -187,30 +187,49 @@ def both_ways(layer: Bidirectional, xs: list[Tensor]) -> tuple[list[Tensor], Sta
     return side_by_side, [beside(a, b) for a, b in zip(one, other, strict=True)]
 
 
-def slow_attention(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]:
-    """Bahdanau: c_i from s_{i-1}, s_i from y_i and c_i. Luong: s_i first, c_i from it, and o_i = tanh(W [s_i, c_i])."""
+def encoded(model, source: list[Tensor]) -> tuple[list[Tensor], list[State]]:
     memory, states = source, []
     for layer in model.encoder:
         memory, state = both_ways(layer, memory)
         states.append(state)
-    chosen, written = torch.zeros(14, dtype=torch.float64), []
+    return memory, states
+
+
+def slow_before(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]:
+    """Bahdanau: c_i from s_{i-1}, s_i from y_i and c_i; a word from tanh(W [s_i, c_i])."""
+    (memory, states), written = encoded(model, source), []
     for y in target:
-        c = found(model.alignment, states[-1][0], memory)
-        inputs = [y, *([c] if model.early else []), *([chosen] if model.feeding else [])]
-        (top,), states = climbed(model.decoder.layers, [beside(*inputs)], states)
-        if not model.early:
-            c = found(model.alignment, top, memory)
-        chosen = torch.tanh(model.mix(beside(top, c)))
+        c = found(model.decoder.alignment, states[-1][0], memory)
+        (top,), states = climbed(model.decoder.layers.layers, [beside(y, c)], states)
+        written.append(torch.tanh(model.mix(beside(top, c))))
+    return written
+
+
+def slow_after(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]:
+    """Luong: s_i first, c_i from it, o_i = tanh(W [s_i, c_i]); where it is fed, o_i is read beside the next word."""
+    (memory, states), chosen, written = encoded(model, source), torch.zeros(14, dtype=torch.float64), []
+    for y in target:
+        inputs = beside(y, chosen) if model.feeding else y
+        (top,), states = climbed(model.decoder.layers, [inputs], states)
+        chosen = torch.tanh(model.mix(beside(top, found(model.alignment, top, memory))))
         written.append(chosen)
     return written
 
 
-@pytest.mark.parametrize("score", ["dot", "scaled-dot", "bilinear", "additive"])
-@pytest.mark.parametrize("query", ["previous", "current"])
+every_score = pytest.mark.parametrize("score", ["dot", "scaled-dot", "bilinear", "additive"])
+
+
+@every_score
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_attention_that_looks_before_equals_its_equations(score: str, cell: str) -> None:
+    equal(built("seq2seq-attention", score=score, query="previous", cell=cell), slow_before)
+
+
+@every_score
 @pytest.mark.parametrize("feeding", [False, True], ids=["unfed", "fed"])
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_seq2seq_with_attention_equals_its_equations(score: str, query: str, feeding: bool, cell: str) -> None:
-    equal(built("seq2seq-attention", score=score, query=query, feeding=feeding, cell=cell), slow_attention)
+def test_attention_that_looks_after_equals_its_equations(score: str, feeding: bool, cell: str) -> None:
+    equal(built("seq2seq-attention", score=score, query="current", feeding=feeding, cell=cell), slow_after)
 
 
 def slow_gnmt(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]:
@@ -224,7 +243,7 @@ def slow_gnmt(model, source: list[Tensor], target: list[Tensor]) -> list[Tensor]
     memory, written = xs, []
     for y in target:
         c = found(model.bottom.alignment, states[0][0], memory)
-        states[0] = step(model.bottom.layer, beside(y, c), states[0])
+        states[0] = step(model.bottom.layers.layers[0], beside(y, c), states[0])
         x = states[0][0]
         for number, layer in enumerate(model.decoder, 2):
             states[number - 1] = step(layer, beside(x, c), states[number - 1])
@@ -259,7 +278,7 @@ def slow_deep_att(model, source: list[Tensor], target: list[Tensor]) -> list[Ten
     for y in target:
         c = found(model.bottom.alignment, states[0][0], memory)
         f = model.bottom.enter.weight @ beside(y, c)
-        states[0] = step(model.bottom.layer, f, states[0])
+        states[0] = step(model.bottom.layers.layers[0], f, states[0])
         h = states[0][0]
         for k, layer in enumerate(model.decoder, 1):
             f = layer.onward.weight @ beside(f, h)

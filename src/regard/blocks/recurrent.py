@@ -7,6 +7,7 @@ cell it is.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,31 +20,44 @@ from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.tap import Tap
 
-CELLS: dict[str, Callable[..., nn.RNNBase]] = {
-    "rnn": nn.RNN,  # h = tanh(W x + U h + b) (Elman, 1990)
-    "gru": nn.GRU,  # Cho et al., 2014
-    "lstm": nn.LSTM,  # Hochreiter and Schmidhuber, 1997, with a forget gate
+
+@dataclass(frozen=True)
+class Cell:
+    """What is done at each token. `fused` reads a whole sequence, `one` a single token with the same weights.
+
+    A state has `parts` vectors. Torch keeps the weights of all gates one above the other; `gates` says where each is.
+    """
+
+    name: str
+    fused: Callable[..., nn.RNNBase]
+    one: Callable[..., Any]
+    parts: int
+    gates: dict[str, int]
+
+
+CELLS = {
+    cell.name: cell
+    for cell in (
+        Cell("rnn", nn.RNN, torch.rnn_tanh_cell, 1, {}),  # h = tanh(W x + U h + b) (Elman, 1990)
+        Cell("gru", nn.GRU, torch.gru_cell, 1, {"reset": 0, "update": 1}),  # Cho et al., 2014
+        # Hochreiter and Schmidhuber, 1997, with a forget gate
+        Cell("lstm", nn.LSTM, torch.lstm_cell, 2, {"input": 0, "forget": 1, "output": 3}),
+    )
 }
-ONE_TOKEN: dict[str, Callable[..., Any]] = {
-    "rnn": torch.rnn_tanh_cell,
-    "gru": torch.gru_cell,
-    "lstm": torch.lstm_cell,
-}
-GATES = {"rnn": (), "gru": ("reset", "update"), "lstm": ("input", "forget", "output")}
-PARTS = {"rnn": 1, "gru": 1, "lstm": 2}  # vectors in the state of one layer
 
 
 class RecurrentLayer(nn.Module):
     """One layer in one direction. `backward` reads from the last present token to the first.
 
     Taps: `states` the hidden vectors `[b t w]`, `gates` how far each gate is open, `[b t gates w]`, in the order of
-    `GATES`, computed beside the kernel from what it read and what it gave.
+    the cell's, computed beside the kernel from what it read and what it gave.
     """
 
     def __init__(self, cell: str, inputs: int, width: int, *, backward: bool = False):
         super().__init__()
-        self.cell, self.backward, self.parts = cell, backward, PARTS[cell]
-        self.fused = CELLS[cell](inputs, width, batch_first=True)
+        self.cell, self.backward = CELLS[cell], backward
+        self.parts = self.cell.parts
+        self.fused = self.cell.fused(inputs, width, batch_first=True)
         self.states, self.gates = Tap(), Tap()
         self._initialise()
 
@@ -66,31 +80,30 @@ class RecurrentLayer(nn.Module):
         if x.shape[1] == 1 and state is not None and present is None:
             return self._step(x[:, 0], state.to(x.dtype))
         first = None if state is None else tuple(part[None].contiguous() for part in state.to(x.dtype).unbind(1))
-        given = first if self.parts == 2 or first is None else first[0]
+        given = first if self.cell.parts == 2 or first is None else first[0]
         if present is None:
             y, last = self.fused(x, given)
         else:
             lengths = present.sum(1).cpu()
             packed, last = self.fused(pack_padded_sequence(x, lengths, True, enforce_sorted=False), given)
             y, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
-        return y, torch.stack([part[0] for part in (last if self.parts == 2 else (last,))], dim=1)
+        return y, torch.stack([part[0] for part in (last if self.cell.parts == 2 else (last,))], dim=1)
 
     def _step(self, x: Float[Tensor, "b i"], state: Float[Tensor, "b p w"]) -> tuple[Tensor, Tensor]:
         """One token by the cell alone: the kernel for whole sequences takes twice as long over one (LSTM, training)."""
         before = state.unbind(1)
-        after = ONE_TOKEN[self.cell](x, before if self.parts == 2 else before[0], *self.fused.all_weights[0])
-        last = torch.stack(after if self.parts == 2 else (after,), dim=1)
+        after = self.cell.one(x, before if self.cell.parts == 2 else before[0], *self.fused.all_weights[0])
+        last = torch.stack(after if self.cell.parts == 2 else (after,), dim=1)
         return last[:, :1], last
 
     def _open(self, x: Tensor, y: Tensor, state: Tensor | None) -> Float[Tensor, "b t g w"]:
-        """The gates from their equations, in the order of torch's weights: i f g o of an LSTM, r z n of a GRU."""
+        """The gates from their equations."""
         first = y.new_zeros(y[:, :1].shape) if state is None else state[:, :1].to(y.dtype)
         before = torch.cat((first, y[:, :-1]), dim=1)
         into, again, one, other = self.fused.all_weights[0]
         sums = nn.functional.linear(x, into, one) + nn.functional.linear(before, again, other)
         width = self.fused.hidden_size
-        which = {"rnn": [], "gru": [0, 1], "lstm": [0, 1, 3]}[self.cell]
-        return sums.unflatten(-1, (-1, width))[:, :, which].sigmoid()
+        return sums.unflatten(-1, (-1, width))[:, :, list(self.cell.gates.values())].sigmoid()
 
     def _initialise(self) -> None:
         """Orthogonal recurrence, Glorot's uniform input, forget gates that start open."""
@@ -103,8 +116,8 @@ class RecurrentLayer(nn.Module):
                     nn.init.xavier_uniform_(block)
             else:
                 nn.init.zeros_(parameter)
-        if self.cell == "lstm":
-            self.fused.all_weights[0][2].data.split(self.fused.hidden_size)[1].fill_(1.0)
+        if (forget := self.cell.gates.get("forget")) is not None:
+            self.fused.all_weights[0][2].data.split(self.fused.hidden_size)[forget].fill_(1.0)
 
 
 class Locked(nn.Module):
@@ -137,7 +150,7 @@ class Recurrent(nn.Module):
         widths = [inputs] + [width] * (depth - 1)
         self.layers = nn.ModuleList([RecurrentLayer(cell, each, width, backward=backward) for each in widths])
         self.between = nn.ModuleList([dropout() for _ in widths[1:]])
-        self.parts = PARTS[cell]
+        self.width, self.parts = width, CELLS[cell].parts
 
     def forward(
         self, x: Float[Tensor, "b t i"], state: Float[Tensor, "b n w"] | None, present: Bool[Tensor, "b t"] | None

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from regard.blocks.attentive import AttentiveLayer
+from regard.blocks.attentive import Attentive
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import RecurrentLayer, state_of
 from regard.errors import UserError
@@ -97,7 +97,7 @@ class FastForwardRnn(RecurrentSystem):
         self.onward = Column(cell, width, half, depth, drop=drop, backward=False)
         self.backward = Column(cell, width, half, depth, drop=drop, backward=True)
         enter = nn.Linear(2 * width, width, bias=False)
-        self.bottom = AttentiveLayer(cell, width, width, score=settings.score, enter=enter)
+        self.bottom = Attentive(settings.one_layer(width), score=settings.score, enter=enter)
         self.decoder = nn.ModuleList([FastForward(cell, 2 * width, width, drop=drop) for _ in range(depth - 1)])
         self.mix = large(nn.Linear(2 * width, width))
 
@@ -110,7 +110,7 @@ class FastForwardRnn(RecurrentSystem):
 
     def read(self, tokens, at, state, memory, cache):
         state = memory.state if state is None else state
-        parts = self.bottom.layer.parts
+        parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
         f, h, last = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
         x, states = torch.cat((f, self.drop(h)), dim=-1), [last]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from regard.blocks.attentive import AttentiveLayer
+from regard.blocks.attentive import Attentive
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
 from regard.place import Place
@@ -46,7 +46,7 @@ class ResidualRnn(RecurrentSystem):
         self.source = settings.embedding(output.rows.out_features)
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in upper])
-        self.bottom = AttentiveLayer(cell, 2 * width, width, score=settings.score, enter=nn.Identity())
+        self.bottom = Attentive(settings.one_layer(2 * width), score=settings.score, enter=nn.Identity())
         self.decoder = nn.ModuleList([RecurrentLayer(cell, 2 * width, width) for _ in upper])
         self.mix = large(nn.Linear(width, width))
 
@@ -58,7 +58,7 @@ class ResidualRnn(RecurrentSystem):
 
     def read(self, tokens, at, state, memory, cache):
         state = memory.state if state is None else state
-        parts = self.bottom.layer.parts
+        parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
         entered, x, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
         found = entered[..., -self.width :]

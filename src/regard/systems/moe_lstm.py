@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from regard.blocks import experts
-from regard.blocks.attentive import AttentiveLayer
+from regard.blocks.attentive import Attentive
 from regard.blocks.experts import Experts
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
@@ -77,7 +77,7 @@ class ExpertRnn(RecurrentSystem):
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
         self.encoder_experts = settings.mixture()
-        self.bottom = AttentiveLayer(cell, width, width, score=settings.score, enter=nn.Linear(2 * width, width))
+        self.bottom = Attentive(settings.one_layer(width), score=settings.score, enter=nn.Linear(2 * width, width))
         self.decoder_experts = settings.mixture()
         self.decoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth - 1)])
 
@@ -92,7 +92,7 @@ class ExpertRnn(RecurrentSystem):
 
     def read(self, tokens, at, state, memory, cache):
         state = memory.state if state is None else state
-        parts = self.bottom.layer.parts
+        parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
         x, y, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
         x = self._mixed(self.decoder_experts, x + self.drop(y), at.present)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import nn
 
@@ -50,6 +50,9 @@ class Recurrence(Cells):
 
     def layers(self, inputs: int, *, backward: bool = False) -> Recurrent:
         return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop, backward=backward)
+
+    def one_layer(self, inputs: int) -> Recurrent:
+        return replace(self, depth=1).layers(inputs)
 
     def output(self, embedding: Embedding) -> Unembedding:
         rows = embedding.rows
