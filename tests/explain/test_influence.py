@@ -129,13 +129,17 @@ def test_a_classifier_has_a_row_for_each_label(preset: str) -> None:
         trace(run, source="a", target="b")
 
 
-def test_a_sure_answer_still_has_a_derivative() -> None:
+def test_a_sure_answer_keeps_its_derivative() -> None:
+    """1 - p of a token that is all but certain is lost in single precision, and with it half of the derivative."""
     run = make("lstm-lm", cell="gru", tied=False)
     with torch.no_grad():
         run.model.output.rows.weight *= 60
     seen = trace(run, text=SOURCE)
-    assert seen.log_probability.max() > -1e-7, "some token must be all but certain"
-    assert (seen.influence.target.sum(1) > 0).all()
+    sure = seen.log_probability > -1e-7
+    assert sure.any()
+    run.model.double()
+    exact = trace(run, text=SOURCE).influence.target
+    np.testing.assert_allclose(seen.influence.target[sure], exact[sure], rtol=2e-2)
 
 
 def test_it_is_measured_where_asked_for_or_where_nothing_else_can_be_seen(speaker) -> None:
