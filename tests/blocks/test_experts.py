@@ -1,12 +1,15 @@
 """The mixture of experts: one expert is the dense layer, and tokens do not disturb each other."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from regard.blocks.experts import Experts, loads
+from regard.blocks.experts import Experts, in_blocks
 from regard.blocks.feedforward import FeedForward
+from regard.systems import measuring
 from regard.tap import collect, record
 from tests.helpers import refused, same
 
@@ -65,8 +68,9 @@ def test_padding_changes_nothing_and_is_counted_nowhere(training: bool) -> None:
     assert torch.equal(got, again)
     assert not got[~present].any()
     same(got[present], layer(x)[present])
-    for name in ("load", "balance"):
+    for name in ("load", "balance") if training else ("load",):
         assert torch.equal(*seen.all(name))
+    assert ("balance" in seen) == training
     assert int(seen["load"].sum()) == 2 * (13 + 5 + 8)
 
 
@@ -92,14 +96,44 @@ def test_an_expert_that_nobody_needs_has_a_gradient_of_zero() -> None:
     assert used.tolist() == [False, False, False, True, False]
 
 
+@pytest.mark.parametrize("tokens", [1, 2, 5, 17, 40])
+@pytest.mark.parametrize("chance", [[1, 1, 1, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 1], [8, 4, 0, 2, 1]])
+def test_blocks_hold_every_token_once_each_where_its_expert_is(tokens: int, chance: list[int]) -> None:
+    """Padding, the expert after the last, is beyond them all; there are never twice as many blocks as experts."""
+    expert = torch.multinomial(torch.tensor([*chance, 1.0]), tokens, replacement=True)
+    slot, owner, count = in_blocks(expert, 5)
+    length = -(-tokens // 5)
+    assert len(owner) < 2 * 5
+    assert len(owner) <= tokens
+    given = expert < 5
+    assert len(slot[given].unique()) == int(given.sum())
+    assert torch.equal(owner[slot[given] // length], expert[given])
+    assert (slot[~given] == len(owner) * length).all()
+    assert torch.equal(count, expert.bincount(minlength=6)[:5])
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_no_number_is_asked_of_the_device_while_tokens_are_sent(
+    training: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On "meta" there are no numbers to ask for: lists of counts and boolean indices raise there."""
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # which does not know "meta"
+    layer = mixture(5, 2, importance_weight=0.3, load_weight=0.7).train(training).to("meta")
+    present = torch.ones(3, 13, dtype=torch.bool, device="meta")
+    with collect(layer, "*"):
+        assert layer(torch.empty(3, 13, WIDTH, device="meta"), present).shape == (3, 13, WIDTH)
+
+
 def test_loads_are_summed_over_what_was_read() -> None:
     model = nn.ModuleDict({"first": mixture(5, 2), "second": mixture(3, 1)}).eval()
-    with loads(model) as load:
+    with measuring(model) as facts:
         for length in (7, 11):
             x = torch.randn(2, length, WIDTH)
             model["second"](model["first"](x))
-    assert {name: int(count.sum()) for name, count in load.items()} == {"first": 2 * 2 * 18, "second": 2 * 18}
-    facts = load.facts()
+    assert {fact: set(parts) for fact, parts in facts.items()} == {
+        "expert_load": {"first", "second"},
+        "expert_load_cv": {"first", "second"},
+    }
     shares = torch.tensor(facts["expert_load"]["second"])
     assert float(shares.sum()) == pytest.approx(1, abs=1e-3)
     cv = float(shares.std(correction=0) / shares.mean())
@@ -107,9 +141,9 @@ def test_loads_are_summed_over_what_was_read() -> None:
 
 
 def test_a_model_without_experts_has_no_load() -> None:
-    with loads(FeedForward(WIDTH, HIDDEN, relu)) as load:
+    with measuring(FeedForward(WIDTH, HIDDEN, relu)) as facts:
         pass
-    assert load.facts() == {}
+    assert facts == {}
 
 
 @pytest.mark.parametrize(

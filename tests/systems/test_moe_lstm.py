@@ -69,7 +69,7 @@ def test_what_is_padded_is_given_to_no_expert(training: bool) -> None:
 
 
 def test_a_batch_in_pieces_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with refused("train.accumulate = 3: system 'moe-lstm' balances its experts over a whole batch"):
+    with refused("train.accumulate = 3: system 'moe-lstm' learns from a whole batch at once"):
         train(folder_of_pairs(tmp_path, accumulate=3), tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
 

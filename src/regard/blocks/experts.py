@@ -6,23 +6,24 @@ to the few experts that were good first: two losses ask for gates (eq. 6, 7) and
 the batch.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn.functional import relu, softplus
+from torch.nn.functional import pad, softplus
 
 from regard.errors import UserError
 from regard.shapes import Bool, Float, Int, Tensor
-from regard.tap import Tap, record
+from regard.tap import Tap
 
 LEAST = 1e-6  # of a spread that is divided by
 
 
 class Routes(NamedTuple):
-    """Where tokens go: the experts chosen for each, how much each counts, and the scores behind it."""
+    """Where tokens go: the experts chosen for each, how much each counts, and the scores behind it.
+
+    Padding goes to an expert that is not there, the one after the last.
+    """
 
     expert: Int[Tensor, "n k"]
     gate: Float[Tensor, "n k"]
@@ -30,13 +31,28 @@ class Routes(NamedTuple):
     noisy: Float[Tensor, "n e"]
     spread: Float[Tensor, "n e"] | None  # None: there was no noise
 
+    @property
+    def padding(self) -> Bool[Tensor, "n 1"]:
+        return self.expert[:, :1] == self.clean.shape[1]
+
+
+class Blocks(NamedTuple):
+    """Places for all that experts are given, in blocks of one size, each block of one expert.
+
+    `slot` is the place of each token at each expert that it goes to; the one after the last block is that of padding.
+    """
+
+    slot: Int[Tensor, "m"]
+    owner: Int[Tensor, "blocks"]
+    count: Int[Tensor, "e"]  # how many tokens each expert is given
+
 
 class Experts(nn.Module):
     """`experts` feed-forward layers, of which each token goes through the `chosen` that fit it best.
 
     `noise` times softplus(x Wnoise) is the spread of the noise; 0 is none. Taps: `balance` the weighted sum of the two
-    losses, with its gradient; `load` how many tokens each expert was given, `[experts]`; `gates` how much each expert
-    counts for each token, `[b t experts]`. Padding is given to nobody and counted nowhere.
+    losses, with its gradient, while training; `load` how many tokens each expert was given, `[experts]`; `gates` how
+    much each expert counts for each token, `[b t experts]`. Padding is given to nobody and counted nowhere.
     """
 
     def __init__(
@@ -49,8 +65,6 @@ class Experts(nn.Module):
         noise: float = 1.0,
         importance_weight: float = 0.0,
         load_weight: float = 0.0,
-        activation: Callable[[Tensor], Tensor] = relu,
-        dropout: float = 0.0,
     ):
         super().__init__()
         check(experts, chosen, noise, importance_weight, load_weight)
@@ -62,33 +76,32 @@ class Experts(nn.Module):
         self.widen_bias = nn.Parameter(torch.zeros(experts, hidden))
         self.output = nn.Parameter(torch.empty(experts, width, hidden))
         self.output_bias = nn.Parameter(torch.zeros(experts, width))
-        self.activation, self.dropout = activation, nn.Dropout(dropout)
         self.balance, self.load, self.gates = Tap(), Tap(), Tap()
+        self.measured = {"load": shares}
         self._initialise()
 
     def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
-        tokens = x.flatten(0, 1) if present is None else x[present]
-        routes = self._route(tokens)
-        count = routes.expert.flatten().bincount(minlength=self.experts)
-        self.gates(lambda: placed(table(routes), present, x.shape[:2]))
-        self.load(lambda: count)
-        self.balance(lambda: self._balance(routes))
-        return placed(self._mix(tokens, routes, count).to(x.dtype), present, x.shape[:2])
+        tokens = x.flatten(0, 1)
+        routes = self._route(tokens, None if present is None else present.flatten())
+        blocks = in_blocks(routes.expert.flatten(), self.experts)
+        self.gates(lambda: table(routes).unflatten(0, x.shape[:2]))
+        self.load(lambda: blocks.count)
+        if self.training:
+            self.balance(lambda: self._balance(routes))
+        return self._mix(tokens, routes, blocks).to(x.dtype).unflatten(0, x.shape[:2])
 
-    def _mix(self, x: Float[Tensor, "n w"], routes: Routes, count: Int[Tensor, "e"]) -> Float[Tensor, "n w"]:
-        """Tokens sorted by expert, each expert run once on those it was given, and all put back in their order."""
-        order = routes.expert.flatten().argsort(stable=True)
-        sent = x[:, None].expand(-1, self.chosen, -1).flatten(0, 1)[order].split(count.tolist())
-        weights = (part.unbind() for part in (self.widen, self.widen_bias, self.output, self.output_bias))
-        came = torch.cat([self._expert(*each) for each in zip(sent, *weights, strict=True)])
-        back = came[order.argsort()].unflatten(0, (-1, self.chosen))
+    def _mix(self, x: Float[Tensor, "n w"], routes: Routes, blocks: Blocks) -> Float[Tensor, "n w"]:
+        """Each token put where its experts are, all experts run at once, and what they give fetched from there."""
+        slot, owner, _ = blocks
+        sent = x[:, None].expand(-1, self.chosen, -1).flatten(0, 1)
+        room = x.new_zeros(len(owner) * size(len(slot), self.experts) + 1, x.shape[1]).index_copy(0, slot, sent)
+        given = room[:-1].unflatten(0, (len(owner), -1))
+        hidden = torch.baddbmm(self.widen_bias[owner][:, None], given, self.widen[owner].mT).relu()
+        came = torch.baddbmm(self.output_bias[owner][:, None], hidden, self.output[owner].mT).flatten(0, 1)
+        back = pad(came, (0, 0, 0, 1)).index_select(0, slot).unflatten(0, (-1, self.chosen))
         return (back * routes.gate[..., None]).sum(1)
 
-    def _expert(self, x: Tensor, widen: Tensor, widen_bias: Tensor, output: Tensor, output_bias: Tensor) -> Tensor:
-        hidden = self.activation(nn.functional.linear(x, widen, widen_bias))
-        return nn.functional.linear(self.dropout(hidden), output, output_bias)
-
-    def _route(self, x: Float[Tensor, "n w"]) -> Routes:
+    def _route(self, x: Float[Tensor, "n w"], present: Bool[Tensor, "n"] | None) -> Routes:
         """The gate (eq. 3-5), in the precision of its weights: a rounded score may choose another expert."""
         with torch.autocast(x.device.type, enabled=False):
             x = x.to(self.to_score.weight.dtype)
@@ -97,8 +110,10 @@ class Experts(nn.Module):
             if self.training and self.to_noise is not None:
                 spread = self.noise * softplus(self.to_noise(x))
                 noisy = clean + spread * torch.randn_like(clean)
-            best = noisy.topk(self.chosen)
-            return Routes(best.indices, best.values.softmax(-1), clean, noisy, spread)
+            score, expert = noisy.topk(self.chosen)
+            if present is not None:
+                expert = expert.masked_fill(~present[:, None], self.experts)
+            return Routes(expert, score.softmax(-1), clean, noisy, spread)
 
     def _balance(self, routes: Routes) -> Float[Tensor, ""]:
         """w_importance CV(importance)^2 + w_load CV(load)^2; without noise a load has no gradient and is left out."""
@@ -129,30 +144,47 @@ def check(experts: int, chosen: int, noise: float, importance_weight: float, loa
         raise UserError("system.noise = 0 leaves the load without a gradient; set system.load_weight=0 too")
 
 
+def size(count: int, experts: int) -> int:
+    """Of a block: what each expert would be given if all were given alike."""
+    return -(-count // experts)
+
+
+def in_blocks(expert: Int[Tensor, "m"], experts: int) -> Blocks:
+    """As many blocks for each expert as it needs.
+
+    Their size is the mean load, so there are less than twice as many blocks as experts, however uneven the loads are.
+    That most is always taken: all numbers stay on the device, and nothing waits for them.
+    """
+    length, numbers = size(len(expert), experts), torch.arange(experts, device=expert.device)
+    group, order = expert.sort(stable=True)
+    end = torch.searchsorted(group, numbers, right=True)
+    count = end.diff(prepend=end.new_zeros(1))
+    blocks = (count + length - 1) // length
+    last = blocks.cumsum(0)
+    most = (len(expert) + experts * (length - 1)) // length
+    owner = torch.searchsorted(last, torch.arange(most, device=expert.device), right=True).clamp(max=experts - 1)
+    shift = pad((last - blocks) * length - (end - count), (0, 1))  # from the place among all to that in the blocks
+    place = shift[group] + torch.arange(len(expert), device=expert.device)
+    place = place.masked_fill(group == experts, most * length)
+    return Blocks(torch.empty_like(place).scatter(0, order, place), owner, count)
+
+
 def table(routes: Routes) -> Float[Tensor, "n e"]:
     """How much each expert counts for each token: 0 where it was not chosen."""
-    return torch.zeros_like(routes.clean).scatter(1, routes.expert, routes.gate)
-
-
-def placed(
-    rows: Float[Tensor, "n w"], present: Bool[Tensor, "b t"] | None, shape: torch.Size
-) -> Float[Tensor, "b t w"]:
-    """Rows of tokens back where the tokens stand; zeros at the padding."""
-    if present is None:
-        return rows.unflatten(0, shape)
-    return rows.new_zeros(*shape, rows.shape[1]).masked_scatter(present[..., None], rows)
+    return pad(torch.zeros_like(routes.clean), (0, 1)).scatter(1, routes.expert, routes.gate)[:, :-1]
 
 
 def likely(routes: Routes) -> Float[Tensor, "n e"]:
     """How likely each expert is among the chosen when its own noise is drawn anew and the others' stays (eq. 8, 9)."""
     chosen, experts = routes.expert.shape[1], routes.clean.shape[1]
     if chosen == experts:
-        return torch.ones_like(routes.clean)
+        return torch.ones_like(routes.clean).masked_fill(routes.padding, 0.0)
     assert routes.spread is not None
     best = routes.noisy.topk(chosen + 1).values
-    inside = torch.zeros_like(routes.clean, dtype=torch.bool).scatter(1, routes.expert, True)
+    inside = routes.noisy >= best[:, -2:-1]
     bar = torch.where(inside, best[:, -1:], best[:, -2:-1])  # the k-th highest score without the expert's own
-    return torch.special.ndtr((routes.clean - bar) / routes.spread.clamp(min=LEAST))
+    chance = torch.special.ndtr((routes.clean - bar) / routes.spread.clamp(min=LEAST))
+    return chance.masked_fill(routes.padding, 0.0)
 
 
 def unevenness(x: Float[Tensor, "e"]) -> Float[Tensor, ""]:
@@ -160,33 +192,10 @@ def unevenness(x: Float[Tensor, "e"]) -> Float[Tensor, ""]:
     return x.var(correction=0) / x.mean().square()
 
 
-class Loads(dict[str, Tensor]):
-    """Layer of experts -> how many tokens each expert was given."""
-
-    def facts(self) -> dict[str, dict[str, object]]:
-        """For each layer the share of each expert, and how uneven they are: the coefficient of variation."""
-        return (
-            {
-                "expert_load": {
-                    name: [round(share, 4) for share in (x / x.sum()).tolist()] for name, x in self.items()
-                },
-                "expert_load_cv": {name: round(float(unevenness(x).sqrt()), 4) for name, x in self.items()},
-            }
-            if self
-            else {}
-        )
-
-
-@contextmanager
-def loads(model: nn.Module) -> Iterator[Loads]:
-    """Count what each expert is given inside; nothing is counted of a model that has no experts."""
-    names = [name for name, part in model.named_modules() if isinstance(part, Experts)]
-    found = Loads()
-    if not names:
-        yield found
-        return
-    with record(model, *(f"{name}.load" for name in names)) as seen:
-        yield found
-    found.update(
-        {name: torch.stack(seen.all(f"{name}.load")).sum(0).double() for name in names if f"{name}.load" in seen}
-    )
+def shares(load: Int[Tensor, "e"]) -> dict[str, Any]:
+    """Of all that was read: each expert's share, and how uneven they are, the coefficient of variation."""
+    load = load.cpu().double()
+    return {
+        "expert_load": [round(share, 4) for share in (load / load.sum()).tolist()],
+        "expert_load_cv": round(float(unevenness(load).sqrt()), 4),
+    }

@@ -10,7 +10,7 @@ from regard.systems.rnn_classifier import RnnClassifier
 from regard.systems.rnn_lm import RnnLm
 from regard.systems.seq2seq import Seq2Seq
 from regard.systems.seq2seq_attention import Seq2SeqAttention
-from regard.systems.system import System, built, parameters
+from regard.systems.system import System, built, measuring, parameters
 from regard.systems.transformer import Transformer
 from regard.systems.window_classifier import WindowClassifier
 from regard.systems.window_lm import WindowLm
@@ -31,4 +31,4 @@ SYSTEMS = {
     "gpt": Gpt,
 }
 
-__all__ = ["SYSTEMS", "System", "built", "parameters"]
+__all__ = ["SYSTEMS", "System", "built", "measuring", "parameters"]

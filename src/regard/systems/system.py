@@ -1,7 +1,10 @@
 """What every system offers, so that one trainer, one beam search and one explainer serve them all."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import nn
 
 from regard.attention.cache import Cache
@@ -9,6 +12,7 @@ from regard.blocks.memory import Memory
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
+from regard.tap import record
 
 
 class System(nn.Module):
@@ -105,6 +109,26 @@ class Labelling:
 def built(settings: Any, vocabulary: int, labels: int = 0) -> System:
     """The system that the settings describe, for so many tokens and, where it knows labels, so many of them."""
     return settings.build(vocabulary, labels) if isinstance(settings, Labelling) else settings.build(vocabulary)
+
+
+@contextmanager
+def measuring(model: System) -> Iterator[dict[str, dict[str, Any]]]:
+    """What the parts of a model tell of all that it reads inside: fact -> part -> value, filled in at the end.
+
+    A part names in `measured` the taps whose showings are added up, and what is told of each sum.
+    """
+    parts = [(name, getattr(part, "measured", {})) for name, part in model.named_modules()]
+    told = {f"{name}.{tap}": (name, tell) for name, measured in parts for tap, tell in measured.items()}
+    facts: dict[str, dict[str, Any]] = {}
+    if not told:
+        yield facts
+        return
+    with record(model, *told) as seen:
+        yield facts
+    for tap, (name, tell) in told.items():
+        if tap in seen:
+            for fact, value in tell(torch.stack(seen.all(tap)).sum(0)).items():
+                facts.setdefault(fact, {})[name] = value
 
 
 def parameters(model: nn.Module) -> int:

@@ -6,18 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import torch
 
-from regard.blocks.experts import loads
 from regard.data import Batch, Batcher
 from regard.errors import Interrupted, UserError, WorldError
 from regard.objectives import Loss
 from regard.recipe import Train
-from regard.systems import System
+from regard.systems import System, measuring
 from regard.train.average import using
 from regard.train.device import autocast
 from regard.train.schedule import Schedule
@@ -29,7 +28,10 @@ Event = dict[str, Any]
 
 @dataclass
 class Trainer:
-    """One training. `save` keeps the state; each of `watch` is told what happens."""
+    """One training. `save` keeps the state; each of `watch` is told what happens.
+
+    `facts` is what the model's parts told of the last validation.
+    """
 
     state: State
     objective: Objective
@@ -41,6 +43,7 @@ class Trainer:
     save: Callable[[State], None]
     watch: list[Callable[[Event], None]]
     compiled: bool = False
+    facts: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.model, self.device = self.state.model, self.state.model.device
@@ -154,14 +157,14 @@ class Trainer:
     def _validate(self, valid: Batcher) -> bool:
         """Measure the validation loss, remember the best, and say whether patience has run out."""
         progress, patience = self.state.progress, self.settings.patience
-        with loads(self.model) as load:
+        with measuring(self.model) as self.facts:
             loss = self.evaluate(valid)
         progress.since_best += 1
         if loss < progress.best:
             progress.best, progress.best_step, progress.since_best = loss, progress.step, 0
             if patience:
                 self.state.best = {name: t.detach().clone() for name, t in self.state.average.weights().items()}
-        self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step, **load.facts())
+        self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step, **self.facts)
         return bool(patience) and progress.since_best >= patience
 
     def _stop_if_lost(self, nats: torch.Tensor, norm: torch.Tensor, batch: Batch) -> None:

@@ -20,7 +20,7 @@ from regard.data import splits
 from regard.data.prepare import prepare, report_lines, stores
 from regard.decode import check_alignment
 from regard.errors import UserError, writing
-from regard.recipe import Recipe
+from regard.recipe import Recipe, Train
 from regard.systems import System, built
 from regard.text import Tokenizer
 from regard.train.average import AVERAGES
@@ -79,7 +79,7 @@ def check(recipe: Recipe) -> None:
     check_alignment(model, recipe.decode, recipe.text.kind)
     if model.whole_batches and recipe.train.accumulate > 1:
         raise UserError(
-            f"train.accumulate = {recipe.train.accumulate}: system '{system}' balances its experts over a whole batch; "
+            f"train.accumulate = {recipe.train.accumulate}: system '{system}' learns from a whole batch at once; "
             "leave it at 1 and lower train.batch_tokens where memory is short"
         )
 
@@ -152,17 +152,9 @@ def resume(folder: Path | str, *, quiet: bool = False, tensorboard: bool = False
 def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
     say = (lambda line: None) if quiet else note
     recipe, tokenizer = checkpoint.read_recipe(folder), checkpoint.read_tokenizer(folder)
-    if recipe.train.threads:
-        torch.set_num_threads(recipe.train.threads)
-    if recipe.train.deterministic != torch.are_deterministic_algorithms_enabled():  # setting it takes a second
-        torch.use_deterministic_algorithms(recipe.train.deterministic)
-    load: dict[str, Any] = {}  # of the experts, where there are some, at the last validation
-
-    def remember(event: dict[str, Any]) -> None:
-        load.update({name: value for name, value in event.items() if name.startswith("expert_load")})
-
+    settle(recipe.train)
     with watchers(folder, quiet=quiet, tensorboard=tensorboard) as watch:
-        trainer = make_trainer(folder, recipe, tokenizer, [*watch, remember])
+        trainer = make_trainer(folder, recipe, tokenizer, watch)
         if (folder / STATE).exists():
             trainer.state.restore(folder, tokenizer)
         forget_after(folder / LOG, trainer.state.progress.step)
@@ -174,7 +166,7 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
         cost = forecast(trainer)
         say(f"{trainer.device}, {str(trainer.precision).removeprefix('torch.')}: {cost.line()}")
         trainer.fit()
-    figures = measured(trainer, cost) | load
+    figures = measured(trainer, cost) | trainer.facts
     old = checkpoint.read_json(folder / REPORT)
     checkpoint.write_json(folder / REPORT, {**old, "forecast": asdict(cost), "measured": figures})
     say(
@@ -182,6 +174,14 @@ def go_on(folder: Path, *, quiet: bool, tensorboard: bool) -> Path:
         f"{figures['tokens_per_second']:,.0f} tokens/s, {quantity(figures['flops_per_second'])}FLOP/s -> {folder}"
     )
     return folder
+
+
+def settle(settings: Train) -> None:
+    """Threads and determinism of the whole process, as all that is measured or trained with these settings needs."""
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    if settings.deterministic != torch.are_deterministic_algorithms_enabled():  # setting it takes a second
+        torch.use_deterministic_algorithms(settings.deterministic)
 
 
 def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list) -> Trainer:
@@ -262,9 +262,14 @@ def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
         "flops_per_second": flops / seconds,
         "peak_memory_bytes": torch.cuda.max_memory_allocated() if on_cuda else resident(),
         "best_valid_loss": progress.best,
-        "device": torch.cuda.get_device_name() if on_cuda else platform.processor() or platform.machine(),
+        "device": device_name(trainer.device),
         "precision": str(trainer.precision).removeprefix("torch."),
     }
+
+
+def device_name(device: torch.device) -> str:
+    """Which make it is."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
 
 
 def resident() -> int:
