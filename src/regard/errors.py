@@ -32,6 +32,20 @@ def one_of(setting: str, value: str, options: Iterable[str]) -> None:
         raise UserError(f"{setting} = '{value}' is not known{suggest(value, known)}")
 
 
+def at_least(least: float, section: str, settings: object, *names: str) -> None:
+    """Stop when one of these settings is smaller."""
+    for name in names:
+        if not getattr(settings, name) >= least:
+            raise UserError(f"{section}.{name} = {getattr(settings, name)}; it must be at least {least}")
+
+
+def share(section: str, settings: object, *names: str) -> None:
+    """Stop when one of these settings is no share: at least 0 and less than 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) < 1:
+            raise UserError(f"{section}.{name} = {getattr(settings, name)}; it must be at least 0 and less than 1")
+
+
 def suggest(word: str, known: list[str]) -> str:
     """`; did you mean 'width'?` when something near is known, else the list of what is known."""
     import difflib

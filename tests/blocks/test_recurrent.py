@@ -141,7 +141,8 @@ def test_uneven_rows_are_cut_where_they_are_longer() -> None:
 def test_rows_take_their_state_and_their_tokens_along() -> None:
     cache = States(3, 5)
     tokens, state = torch.tensor([[1, 2], [3, 4], [5, 6]]), torch.randn(3, 2, 7)
-    cache.keep(tokens, Place.line(tokens), state)
+    cache.state = state
+    cache.note(tokens, Place.line(tokens))
     cache.reorder(torch.tensor([2, 0, 0, 1]))
     same(cache.state, state[[2, 0, 0, 1]])
     assert cache.tokens[:, :2].tolist() == [[5, 6], [1, 2], [1, 2], [3, 4]]

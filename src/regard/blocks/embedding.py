@@ -1,5 +1,7 @@
 """Tokens to vectors and back (B2, B11)."""
 
+import math
+
 from torch import nn
 
 from regard.attention.positions import Position
@@ -31,6 +33,11 @@ class Embedding(nn.Module):
         x = self.position.on_input(self.rows(tokens) * self.scale, at)
         self.vectors(lambda: x)
         return self.dropout(x)
+
+
+def word_vectors(vocabulary: int, width: int) -> Embedding:
+    """Vectors of size 1 without a position; tied to an output layer their rows are small enough for that."""
+    return Embedding(vocabulary, width, Position(), std=width**-0.5, scale=math.sqrt(width))
 
 
 class Unembedding(nn.Module):

@@ -16,7 +16,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.cache import Rereading
 from regard.errors import UserError
-from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.tap import Tap
 
@@ -210,10 +209,6 @@ class States(Rereading):
 
     def forget(self) -> None:
         self.state = None
-
-    def keep(self, tokens: Int[Tensor, "b t"], at: Place, state: Float[Tensor, "b n w"]) -> None:
-        self.state = state
-        self.note(tokens, at)
 
     def reorder(self, rows: Int[Tensor, "b"]) -> None:
         super().reorder(rows)

@@ -2,19 +2,21 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 import torch
 from torch import nn
 
-from regard.attention.positions import Position
 from regard.blocks.convolution import Causal, Centred, Convolution, Convolutions, Tail, Windowed
-from regard.blocks.embedding import Embedding
 from regard.blocks.memory import Memory
-from regard.errors import UserError
+from regard.errors import UserError, at_least
 from regard.place import Place
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.systems.convolutional import Convolutional, ConvolutionalSystem
 from regard.tap import Tap
+
+Count = TypeVar("Count", int, Tensor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,7 @@ class ByteNet(Convolutional):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.at_least(2, "kernel")
+        at_least(2, "system", self, "kernel")
         if self.width % 2:
             raise UserError(
                 f"width {self.width} has no half inside a block; {self.width - 1} and {self.width + 1} have"
@@ -46,9 +48,6 @@ class ByteNet(Convolutional):
     def dilations(self) -> list[int]:
         """One for each block."""
         return [2 ** (i % self.widest.bit_length()) for i in range(self.depth)]
-
-    def embedding(self, vocabulary: int) -> Embedding:
-        return Embedding(vocabulary, self.width, Position(), std=self.width**-0.5, scale=math.sqrt(self.width))
 
     def blocks(self, kind: type[Convolution]) -> Convolutions:
         half = self.width // 2
@@ -82,9 +81,9 @@ class ByteNetTranslator(ConvolutionalSystem):
     reads_source = True
 
     def __init__(self, settings: ByteNet, vocabulary: int):
-        super().__init__(settings, settings.embedding(vocabulary))
+        super().__init__(settings, vocabulary)
         width = settings.width
-        self.stretch = settings.stretch
+        self.stretch = Fraction(str(settings.stretch)).limit_denominator(10**6)  # 1.1 * 50 is more than 55 in floats
         self.source = settings.embedding(vocabulary)
         self.encoder, self.decoder = settings.blocks(Centred), settings.blocks(Causal)
         self.foot = nn.Linear(2 * width, width)
@@ -103,17 +102,17 @@ class ByteNetTranslator(ConvolutionalSystem):
         x = torch.cat((self.drop(self.embedding(tokens, at)), beneath(memory, at)), dim=-1)
         return self.drop(self.top(self.decoder(self.foot(x), at, cache=cache)))
 
-    def stretched(self, count: int) -> int:
-        """How many vectors are written for so many tokens."""
-        return math.ceil(self.stretch * count)
+    def stretched(self, count: Count) -> Count:
+        """How many vectors are written for so many tokens, rounded up."""
+        over, under = self.stretch.as_integer_ratio()
+        return (count * over + under - 1) // under
 
     def _written(self, source: Int[Tensor, "b s"], present: Bool[Tensor, "b s"] | None) -> Bool[Tensor, "b n"] | None:
         """Where each row's vectors are, as many as its own length asks for."""
         if present is None:
             return None
-        counts = [self.stretched(n) for n in range(source.shape[1] + 1)]
-        each = torch.tensor(counts, device=source.device)[present.sum(1)]
-        return torch.arange(counts[-1], device=source.device) < each[:, None]
+        steps = torch.arange(self.stretched(source.shape[1]), device=source.device)
+        return steps < self.stretched(present.sum(1, keepdim=True))
 
 
 def beneath(memory: Memory, at: Place) -> Float[Tensor, "b t w"]:

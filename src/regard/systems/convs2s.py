@@ -1,9 +1,9 @@
 """ConvS2S (S5; Gehring et al., 2017): gated convolutions on both sides, and a look at the source in every layer."""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
+import torch
 from torch import nn
 
 from regard.attention.look import Look
@@ -17,12 +17,11 @@ from regard.blocks.convolution import (
     ConvolutionLayer,
     Convolutions,
     Tail,
-    Tails,
     Windowed,
-    tail_of,
 )
 from regard.blocks.embedding import Embedding
 from regard.blocks.memory import Memory
+from regard.errors import at_least
 from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems.convolutional import Convolutional, ConvolutionalSystem
@@ -43,7 +42,7 @@ class ConvS2S(Convolutional):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.at_least(2, "kernel")
+        at_least(2, "system", self, "kernel")
 
     def embedding(self, vocabulary: int) -> Embedding:
         position = Added(Learned(self.width, self.context, STD))
@@ -70,41 +69,30 @@ class LookingLayer(Windowed):
         self.look = Look("cross", score=Dot())
 
     def forward(
-        self, x: Float[Tensor, "b t w"], read: Float[Tensor, "b t w"], memory: Memory, at: Place, cache: Tail | None
+        self,
+        x: Float[Tensor, "b t w"],
+        at: Place,
+        read: Float[Tensor, "b t w"],
+        memory: Memory,
+        *,
+        cache: Tail | None = None,
     ) -> Float[Tensor, "b t w"]:
         x = self.layer(x, at, cache=cache)
         query = (self.to_query(x) + read) * HALF
         assert memory.values is not None
         found = self.look(query[:, None], memory.vectors[:, None], memory.values[:, None], at, memory.at)[:, 0]
-        return (x + found * spread(memory)) * HALF
-
-
-class LookingLayers(Windowed):
-    """The decoder: each layer looks for itself."""
-
-    def __init__(self, layers: list[LookingLayer]):
-        super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.reach = sum(layer.reach for layer in layers)
-
-    def forward(
-        self, x: Float[Tensor, "b t w"], memory: Memory, at: Place, *, cache: Tails | None = None
-    ) -> Float[Tensor, "b t w"]:
-        read = x
-        for i, layer in enumerate(self.layers):
-            x = layer(x, read, memory, at, tail_of(cache, i))
-        return x
+        return (x + found) * HALF
 
 
 class ConvS2STranslator(ConvolutionalSystem):
     reads_source = True
 
     def __init__(self, settings: ConvS2S, vocabulary: int):
-        super().__init__(settings, settings.embedding(vocabulary))
+        super().__init__(settings, vocabulary)
         width = settings.width
         self.source = settings.embedding(vocabulary)
         self.encoder = Convolutions(settings.layers(Centred))
-        self.decoder = LookingLayers([LookingLayer(layer, width) for layer in settings.layers(Causal)])
+        self.decoder = Convolutions([LookingLayer(layer, width) for layer in settings.layers(Causal)])
         self.to_output = linear(width)
 
     @property
@@ -112,14 +100,20 @@ class ConvS2STranslator(ConvolutionalSystem):
         return self.context
 
     def encode(self, source, present=None):
-        """Keys are the top layer's vectors, values also have the words they stand for: (z + e) sqrt(1/2)."""
+        """Keys are the top layer's vectors, values also have the words they stand for: (z + e) sqrt(1/2).
+
+        A mean of m vectors is smaller than one of them by sqrt(m), so values are larger by as much.
+        """
         at = Place.line(source, present)
         words = self.source(source, at)
         vectors = self.encoder(words, at)
-        return Memory(vectors, at, values=(vectors + words) * HALF)
+        places = torch.ones_like(source) if present is None else present
+        larger = places.sum(1)[:, None, None].to(vectors.dtype).sqrt()
+        return Memory(vectors, at, values=(vectors + words) * HALF * larger)
 
     def read(self, tokens, at, memory, cache):
-        return self.drop(self.to_output(self.decoder(self.embedding(tokens, at), memory, at, cache=cache)))
+        words = self.embedding(tokens, at)
+        return self.drop(self.to_output(self.decoder(words, at, words, memory, cache=cache)))
 
 
 def linear(width: int) -> nn.Linear:
@@ -128,10 +122,3 @@ def linear(width: int) -> nn.Linear:
     nn.init.normal_(made.weight, std=width**-0.5)
     nn.init.zeros_(made.bias)
     return made
-
-
-def spread(memory: Memory) -> float | Float[Tensor, "b 1 1"]:
-    """m sqrt(1/m) for m places: a mean of m vectors is smaller than one of them by as much."""
-    if memory.at.present is None:
-        return math.sqrt(memory.vectors.shape[1])
-    return memory.at.present.sum(1)[:, None, None].to(memory.vectors.dtype).sqrt()

@@ -42,8 +42,7 @@ class DeepAtt(Recurrence):
         if self.width % 2:
             near = f"{self.width - 1} and {self.width + 1}"
             raise UserError(f"width {self.width} has no half for each column of the encoder; {near} have")
-        embedding = self.embedding(vocabulary)
-        return FastForwardRnn(self, embedding, self.output(embedding))
+        return FastForwardRnn(self, vocabulary)
 
 
 class FastForward(nn.Module):
@@ -89,10 +88,10 @@ class Column(nn.Module):
 class FastForwardRnn(RecurrentSystem):
     reads_source = True
 
-    def __init__(self, settings: DeepAtt, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: DeepAtt, vocabulary: int):
+        super().__init__(settings, vocabulary)
         width, cell, drop, depth = settings.width, settings.cell, settings.drop(), settings.depth
-        self.source = settings.embedding(output.rows.out_features)
+        self.source = settings.embedding(vocabulary)
         half = width // 2
         self.onward = Column(cell, width, half, depth, drop=drop, backward=False)
         self.backward = Column(cell, width, half, depth, drop=drop, backward=True)
@@ -108,8 +107,7 @@ class FastForwardRnn(RecurrentSystem):
         top, state = (torch.cat(both, dim=-1) for both in zip(*columns, strict=True))
         return Memory(top, at, state=state)
 
-    def read(self, tokens, at, state, memory, cache):
-        state = memory.state if state is None else state
+    def carry(self, tokens, at, state, memory, cache):
         parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
         f, h, last = self.bottom(words, state_of(state, 0, parts), memory, at, cache)

@@ -33,17 +33,16 @@ class Gnmt(Recurrence):
     score: str = "additive"
 
     def build(self, vocabulary: int) -> "ResidualRnn":
-        embedding = self.embedding(vocabulary)
-        return ResidualRnn(self, embedding, self.output(embedding))
+        return ResidualRnn(self, vocabulary)
 
 
 class ResidualRnn(RecurrentSystem):
     reads_source = True
 
-    def __init__(self, settings: Gnmt, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: Gnmt, vocabulary: int):
+        super().__init__(settings, vocabulary)
         width, cell, upper = settings.width, settings.cell, range(settings.depth - 1)
-        self.source = settings.embedding(output.rows.out_features)
+        self.source = settings.embedding(vocabulary)
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in upper])
         self.bottom = Attentive(settings.one_layer(2 * width), score=settings.score, enter=nn.Identity())
@@ -56,8 +55,7 @@ class ResidualRnn(RecurrentSystem):
         x, state = self._climb(self.encoder, x, first, None, present)
         return Memory(self.drop(x), at, state=state)
 
-    def read(self, tokens, at, state, memory, cache):
-        state = memory.state if state is None else state
+    def carry(self, tokens, at, state, memory, cache):
         parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
         entered, x, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)

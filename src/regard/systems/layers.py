@@ -15,7 +15,7 @@ from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.feedforward import FEEDFORWARDS
 from regard.blocks.norms import normalizer
 from regard.blocks.residual import RESIDUALS
-from regard.errors import UserError, one_of
+from regard.errors import UserError, at_least, one_of, share
 from regard.place import Place
 from regard.systems.system import System
 
@@ -46,14 +46,11 @@ class Layers:
     bias: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("width", "heads", "depth", "context"):
-            if getattr(self, name) < 1:
-                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
+        at_least(1, "system", self, "width", "heads", "depth", "context")
+        share("system", self, "dropout")
         for name in ("groups", "hidden"):
             if getattr(self, name) < 0:
                 raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 (automatic) or more")
-        if not 0 <= self.dropout < 1:
-            raise UserError(f"system.dropout = {self.dropout}; it must be at least 0 and less than 1")
         head_width(self.width, self.heads)
 
     def positions(self, std: float) -> Position:

@@ -11,7 +11,7 @@ the encoder's last states, all of the gate is one level, and the gate is that of
 the paper's translators took the batchwise one of appendix F.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -62,18 +62,17 @@ class MoeLstm(Recurrence):
         )
 
     def build(self, vocabulary: int) -> "ExpertRnn":
-        embedding = self.embedding(vocabulary)
-        return ExpertRnn(self, embedding, self.output(embedding))
+        return ExpertRnn(self, vocabulary)
 
 
 class ExpertRnn(RecurrentSystem):
     reads_source = True
     whole_batches = True
 
-    def __init__(self, settings: MoeLstm, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: MoeLstm, vocabulary: int):
+        super().__init__(settings, vocabulary)
         width, cell, depth = settings.width, settings.cell, settings.depth
-        self.source = settings.embedding(output.rows.out_features)
+        self.source = settings.embedding(vocabulary)
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
         self.encoder_experts = settings.mixture()
@@ -90,13 +89,13 @@ class ExpertRnn(RecurrentSystem):
         x, state = self._climb(self.encoder[1:], x, first, None, present)
         return Memory(x, at, state=state)
 
-    def read(self, tokens, at, state, memory, cache):
-        state = memory.state if state is None else state
+    def carry(self, tokens, at, state, memory, cache):
         parts = self.bottom.layers.parts
         words = self.drop(self.embedding(tokens, at))
-        x, y, first = self.bottom(words, state_of(state, 0, parts), memory, at, cache)
+        ends = at if cache is not None else replace(at, present=None)  # what reads on must know where a row ended
+        x, y, first = self.bottom(words, state_of(state, 0, parts), memory, ends, cache)
         x = self._mixed(self.decoder_experts, x + self.drop(y), at.present)
-        return self._climb(self.decoder, x, first, state[:, parts:], at.present)
+        return self._climb(self.decoder, x, first, state[:, parts:], ends.present)
 
     def _mixed(self, mixture: Experts, x, present):
         return x + self.drop(mixture(x, present).sigmoid())

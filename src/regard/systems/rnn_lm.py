@@ -18,18 +18,17 @@ class RnnLm(Recurrence):
     locked: bool = False
 
     def build(self, vocabulary: int) -> "RecurrentLanguageModel":
-        embedding = self.embedding(vocabulary)
-        return RecurrentLanguageModel(self, embedding, self.output(embedding))
+        return RecurrentLanguageModel(self, vocabulary)
 
     def drop(self) -> nn.Module:
         return Locked(self.dropout) if self.locked else super().drop()
 
 
 class RecurrentLanguageModel(RecurrentSystem):
-    def __init__(self, settings: RnnLm, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: RnnLm, vocabulary: int):
+        super().__init__(settings, vocabulary)
         self.layers = settings.layers(self.width)
 
-    def read(self, tokens, at, state, memory, cache):
+    def carry(self, tokens, at, state, memory, cache):
         vectors, state = self.layers(self.drop(self.embedding(tokens, at)), state, at.present)
         return self.drop(vectors), state

@@ -27,18 +27,17 @@ class Seq2Seq(Recurrence):
 
     def build(self, vocabulary: int) -> "EncoderDecoderRnn":
         one_of("system.enters", self.enters, ENTRIES)
-        embedding = self.embedding(vocabulary)
-        return EncoderDecoderRnn(self, embedding, self.output(embedding))
+        return EncoderDecoderRnn(self, vocabulary)
 
 
 class EncoderDecoderRnn(RecurrentSystem):
     reads_source = True
 
-    def __init__(self, settings: Seq2Seq, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: Seq2Seq, vocabulary: int):
+        super().__init__(settings, vocabulary)
         self.every = settings.enters == "every"
         width = settings.width
-        self.source = settings.embedding(output.rows.out_features)
+        self.source = settings.embedding(vocabulary)
         self.encoder = settings.layers(width, backward=settings.reversed)
         self.decoder = settings.layers(2 * width if self.every else width)
         self.mix = nn.Linear(3 * width, width) if self.every else nn.Identity()
@@ -48,11 +47,11 @@ class EncoderDecoderRnn(RecurrentSystem):
         vectors, state = self.encoder(self.drop(self.source(source, at)), None, present)
         return Memory(vectors, at, state=state)
 
-    def read(self, tokens, at, state, memory, cache):
+    def carry(self, tokens, at, state, memory, cache):
         x = self.drop(self.embedding(tokens, at))
         if not self.every:
-            vectors, state = self.decoder(x, memory.state if state is None else state, at.present)
+            vectors, state = self.decoder(x, state, at.present)
             return self.drop(vectors), state
         top = memory.state[:, -self.decoder.parts, None].expand_as(x)
-        vectors, state = self.decoder(torch.cat((x, top), -1), memory.state if state is None else state, at.present)
+        vectors, state = self.decoder(torch.cat((x, top), -1), state, at.present)
         return self.drop(self.mix(torch.cat((vectors, top, x), -1))), state

@@ -40,8 +40,7 @@ class Seq2SeqAttention(Recurrence):
             raise UserError(
                 "system.feeding: with the previous state as query what is found is read anyway; leave it out"
             )
-        embedding = self.embedding(vocabulary)
-        return QUERIES[self.query](self, embedding, self.output(embedding))
+        return QUERIES[self.query](self, vocabulary)
 
 
 class AttentiveRnn(RecurrentSystem):
@@ -49,10 +48,10 @@ class AttentiveRnn(RecurrentSystem):
 
     reads_source = True
 
-    def __init__(self, settings: Seq2SeqAttention, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: Seq2SeqAttention, vocabulary: int):
+        super().__init__(settings, vocabulary)
         width = settings.width
-        self.source = settings.embedding(output.rows.out_features)
+        self.source = settings.embedding(vocabulary)
         self.encoder = nn.ModuleList([Bidirectional(settings.cell, width, width) for _ in range(settings.depth)])
         self.mix = nn.Linear(2 * width, width)
 
@@ -72,21 +71,21 @@ class AttentiveRnn(RecurrentSystem):
 class LooksBefore(AttentiveRnn):
     """The previous state looks, and what it finds is read: every word waits for the one before."""
 
-    def __init__(self, settings: Seq2SeqAttention, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: Seq2SeqAttention, vocabulary: int):
+        super().__init__(settings, vocabulary)
         self.decoder = Attentive(settings.layers(2 * self.width), score=settings.score, enter=nn.Identity())
 
-    def read(self, tokens, at, state, memory, cache):
+    def carry(self, tokens, at, state, memory, cache):
         words = self.drop(self.embedding(tokens, at))
-        entered, top, state = self.decoder(words, memory.state if state is None else state, memory, at, cache)
+        entered, top, state = self.decoder(words, state, memory, at, cache)
         return self.drop(self.written(top, entered[..., -self.width :])), state
 
 
 class LooksAfter(AttentiveRnn):
     """The current state looks: all words at once, unless what one was chosen from enters the next step."""
 
-    def __init__(self, settings: Seq2SeqAttention, embedding, output):
-        super().__init__(settings, embedding, output)
+    def __init__(self, settings: Seq2SeqAttention, vocabulary: int):
+        super().__init__(settings, vocabulary)
         self.feeding = settings.feeding
         self.decoder = settings.layers(self.width * (1 + self.feeding))
         self.alignment = Alignment(self.width, settings.score)
@@ -98,9 +97,8 @@ class LooksAfter(AttentiveRnn):
         nothing = torch.zeros_like(memory.state[:, :1])  # before the first word no vector was chosen from
         return Memory(memory.vectors, memory.at, state=torch.cat((memory.state, nothing), dim=1))
 
-    def read(self, tokens, at, state, memory, cache):
+    def carry(self, tokens, at, state, memory, cache):
         words, keys = self.drop(self.embedding(tokens, at)), self.alignment.keys(memory, cache)
-        state = memory.state if state is None else state
         if not self.feeding:
             top, state = self.decoder(words, state, at.present)
             return self.drop(self.written(top, self.alignment(top, keys, memory, at))), state

@@ -3,16 +3,14 @@
 c_t = ReLU(W [x_{t-k}, ..., x_{t+k}] + b) for windows of several sizes; the largest c_t of every feature names the text.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from regard.attention.positions import Position
 from regard.blocks.convolution import Centred
-from regard.blocks.embedding import Embedding
-from regard.errors import UserError
+from regard.blocks.embedding import word_vectors
+from regard.errors import UserError, at_least, share
 from regard.systems.classifier import Classifier, Head, largest
 from regard.systems.system import Labelling
 from regard.tap import Tap
@@ -28,13 +26,10 @@ class WindowClassifier(Labelling):
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("width", "context"):
-            if getattr(self, name) < 1:
-                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
+        at_least(1, "system", self, "width", "context")
+        share("system", self, "dropout")
         if not self.windows or min(self.windows) < 1:
             raise UserError(f"system.windows = {list(self.windows)}; give at least one, each of at least 1 word")
-        if not 0 <= self.dropout < 1:
-            raise UserError(f"system.dropout = {self.dropout}; it must be at least 0 and less than 1")
 
     def build(self, vocabulary: int, labels: int) -> "ConvolutionalClassifier":
         return ConvolutionalClassifier(self, vocabulary, labels)
@@ -45,7 +40,7 @@ class ConvolutionalClassifier(Classifier):
 
     def __init__(self, settings: WindowClassifier, vocabulary: int, labels: int):
         width, windows = settings.width, settings.windows
-        embedding = Embedding(vocabulary, width, Position(), std=width**-0.5, scale=math.sqrt(width))
+        embedding = word_vectors(vocabulary, width)
         head = Head(len(windows) * width, labels, dropout=settings.dropout)
         super().__init__(settings, embedding, largest, head)
         self.windows = nn.ModuleList([Centred(width, width, window) for window in windows])

@@ -1,13 +1,10 @@
 """The word-window language model (S5): the next word from the last few, and from windows of windows."""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
-from regard.attention.positions import Position
 from regard.blocks.convolution import UNITS, Causal, ConvolutionLayer, Convolutions
-from regard.blocks.embedding import Embedding
-from regard.errors import one_of
+from regard.errors import at_least, one_of
 from regard.systems.convolutional import Convolutional, ConvolutionalSystem
 
 
@@ -23,7 +20,7 @@ class WindowLm(Convolutional):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.at_least(2, "window")
+        at_least(2, "system", self, "window")
         one_of("system.unit", self.unit, UNITS)
 
     def build(self, vocabulary: int) -> "WindowLanguageModel":
@@ -33,7 +30,7 @@ class WindowLm(Convolutional):
 class WindowLanguageModel(ConvolutionalSystem):
     def __init__(self, settings: WindowLm, vocabulary: int):
         width = settings.width
-        super().__init__(settings, Embedding(vocabulary, width, Position(), std=width**-0.5, scale=math.sqrt(width)))
+        super().__init__(settings, vocabulary)
         convolution = partial(Causal, kernel=settings.window)
         self.layers = Convolutions(
             [
