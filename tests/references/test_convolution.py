@@ -137,9 +137,9 @@ def test_bytenet_equals_the_loop_where_the_target_is_shorter_and_longer(source: 
 def test_a_layer_of_convs2s_that_looks_equals_the_loop() -> None:
     layer = lively(ConvS2S(width=WIDTH, dropout=0.0).build(VOCABULARY)).decoder.layers[0]
     x, read, top, words = vectors(5), vectors(5), vectors(7), vectors(7)
-    memory = Memory(top, at(7), values=(top + words) * math.sqrt(0.5))
+    memory = Memory(top, at(7), values=(top + words) * math.sqrt(7 * 0.5))
     expected = torch.stack(slow_looking(layer, rows(x), rows(read), rows(top), rows(words)))[None]
-    compare(layer(x, read, memory, at(5), None), expected, [x, read, top, words, *layer.parameters()])
+    compare(layer(x, at(5), read, memory), expected, [x, read, top, words, *layer.parameters()])
 
 
 def test_convs2s_equals_the_loop() -> None:

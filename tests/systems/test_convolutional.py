@@ -1,5 +1,7 @@
 """Settings of convolutional systems: what they make, and what is refused with a way out."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -47,6 +49,51 @@ def test_only_learned_positions_limit_a_text() -> None:
         None,
         41,
     ]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "count", "vectors"),
+    [(1.1, 50, 55), (1.1, 51, 57), (1.2, 5, 6), (1.2, 7, 9), (1.0, 13, 13), (1.5, 0, 0)],
+)
+def test_bytenet_rounds_up_what_is_not_whole_and_nothing_else(stretch: float, count: int, vectors: int) -> None:
+    """1.1 * 50 is 55; in floating point it is a little more."""
+    model = ByteNet(width=6, stretch=stretch).build(31)
+    assert model.stretched(count) == vectors
+    assert model.stretched(torch.tensor([count])).tolist() == [vectors]
+
+
+COMPILED = """
+import torch
+from regard.systems import SYSTEMS
+
+graphs = []
+
+def count(graph, inputs):
+    graphs.append(graph)
+    return graph.forward
+
+for kind in ("window-lm", "bytenet", "convs2s"):
+    model = SYSTEMS[kind](width=6, depth=2).build(31).eval()
+
+    def run(tokens, source, present):
+        return model.decode(tokens, model.encode(source, present) if model.reads_source else None)
+
+    graphs.clear()
+    torch.compiler.reset()
+    compiled = torch.compile(run, backend=count)
+    with torch.no_grad():
+        for length in range(3, 23):
+            tokens, source = torch.randint(31, (3, length + 2)), torch.randint(31, (3, length))
+            present = torch.arange(length) < torch.tensor([[length], [2], [length - 1]])
+            torch.testing.assert_close(compiled(tokens, source, present), run(tokens, source, present))
+    print(kind, len(graphs))
+"""
+
+
+def test_one_compilation_serves_texts_of_every_length() -> None:
+    """One for the first length and one for all others. In a process of its own, where no shapes are checked."""
+    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["window-lm 2", "bytenet 2", "convs2s 2"], done.stderr
 
 
 def test_each_row_of_bytenet_has_as_many_vectors_as_its_own_length_asks_for() -> None:

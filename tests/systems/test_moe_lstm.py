@@ -68,6 +68,14 @@ def test_what_is_padded_is_given_to_no_expert(training: bool) -> None:
     assert int(seen["decoder_experts.load"].sum()) == 2 * sum(LENGTHS)
 
 
+def test_what_is_padded_is_told_to_the_experts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers that are told pack their rows, for which the lengths must come from the device."""
+    system, given = model(noise=0.0, load_weight=0.0), batch()
+    expected = OBJECTIVES["translation"]()(system, given).total
+    monkeypatch.setattr("regard.blocks.recurrent.pack_padded_sequence", None)
+    assert torch.equal(OBJECTIVES["translation"]()(system, given).total, expected)
+
+
 def test_a_batch_in_pieces_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with refused("train.accumulate = 3: system 'moe-lstm' learns from a whole batch at once"):
         train(folder_of_pairs(tmp_path, accumulate=3), tmp_path / "run", quiet=True)

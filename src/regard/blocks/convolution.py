@@ -6,6 +6,7 @@ y_t = W [x_{t + o_1}, ..., x_{t + o_k}] + b: the window's vectors side by side, 
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -155,22 +156,22 @@ class ConvolutionLayer(Windowed):
 
 
 class Convolutions(Windowed):
-    """Layers one on the other, all causal or all centred. In an encoder `at.present` hides the padding."""
+    """Layers one on the other, all causal or all centred. In an encoder `at.present` hides the padding.
+
+    What is given `beside` the vectors is given to every layer.
+    """
 
     def __init__(self, layers: Sequence[Windowed]):
         super().__init__()
         self.layers = nn.ModuleList(layers)
         self.reach = sum(layer.reach for layer in layers)
 
-    def forward(self, x: Float[Tensor, "b t w"], at: Place, *, cache: Tails | None = None) -> Float[Tensor, "b t w"]:
+    def forward(
+        self, x: Float[Tensor, "b t w"], at: Place, *beside: Any, cache: Tails | None = None
+    ) -> Float[Tensor, "b t w"]:
         for i, layer in enumerate(self.layers):
-            x = layer(x, at, cache=tail_of(cache, i))
+            x = layer(x, at, *beside, cache=None if cache is None else cache.layers[i])
         return x
-
-
-def tail_of(cache: Tails | None, layer: int) -> Tail | None:
-    """One layer's part of a cache."""
-    return None if cache is None else cache.layers[layer]
 
 
 def windows(x: Float[Tensor, "b n w"], kernel: int, dilation: int) -> Float[Tensor, "b t kw"]:
