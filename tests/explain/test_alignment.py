@@ -47,7 +47,7 @@ def test_steps_walk_through_a_look_that_projects_nothing(score: str) -> None:
     run = make("seq2seq-attention", score=score, **EVEN)
     found = walk(run, **PAIR, word="Huhn")
     seen = trace(run, **PAIR, scores=True).maps[0]
-    assert (found.kind, found.name, found.share) == ("cross", "alignment", None)
+    assert (found.kind, f"{found.name}.look.weights", found.share) == ("cross", seen.name, None)
     np.testing.assert_allclose(found.weights, seen.weights[0, found.at], atol=1e-6)
     np.testing.assert_allclose(found.scores, seen.scores[0, found.at], atol=1e-5)
     assert found.difference < 1e-5
