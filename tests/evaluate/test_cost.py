@@ -13,7 +13,6 @@ def test_the_estimate_of_2017_is_time_times_devices_times_rate() -> None:
     """Table 2 of the paper: the base model took 12 hours on 8 P100 of 9.5 TFLOP/s, which is 3.3e18 FLOPs."""
     base = Cost(flops=1.1e18, seconds=12 * 3600, devices=8, sustained=9.5e12)
     assert base.estimate == pytest.approx(3.3e18, rel=0.01)
-    assert base.use == pytest.approx(1.1 / 3.2832)
 
 
 def test_the_rate_is_the_products_done_over_the_time_they_took(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from regard.lab.bootstrap import BLEU_SCORE, LOSS, against, bleu_statistics, buckets, by_length, drawn, statistics
+from regard.lab.bootstrap import BLEU_SCORE, LOSS, against, bleu_statistics, buckets, by_length, draw, statistics
 
 WORDS = ["the", "road", "was", "too", "wide", ",", "tired", "because"]
 
@@ -30,9 +30,9 @@ def test_bleu_from_the_sums_is_sacrebleus() -> None:
 
 def test_a_member_is_not_told_apart_from_itself() -> None:
     numbers = bleu_statistics(spoilt(sentences(5), 0.3), sentences(5))
-    found = drawn([numbers], BLEU_SCORE, draws=101)
-    assert found.std() > 0, "draws differ"
-    assert against(found, drawn([numbers], BLEU_SCORE, draws=101), BLEU_SCORE) == {
+    found = draw([numbers], BLEU_SCORE, draws=101)
+    assert found.draws.std() > 0, "draws differ"
+    assert against(found, draw([numbers], BLEU_SCORE, draws=101), BLEU_SCORE) == {
         "worse_by": 0.0,
         "low": 0.0,
         "high": 0.0,
@@ -44,18 +44,33 @@ def test_a_member_is_not_told_apart_from_itself() -> None:
 def test_the_p_value_falls_with_the_distance(share: float, least: float, most: float) -> None:
     references = sentences(5)
     best, other = (bleu_statistics(spoilt(references, *how), references) for how in ((0.3, 3), (share, 5)))
-    found = against(drawn([best], BLEU_SCORE, draws=301), drawn([other], BLEU_SCORE, draws=301), BLEU_SCORE)
+    found = against(draw([best], BLEU_SCORE, draws=301), draw([other], BLEU_SCORE, draws=301), BLEU_SCORE)
     assert least <= found["p"] <= most
     assert found["low"] <= found["worse_by"] <= found["high"]
+    assert found["worse_by"] == BLEU_SCORE.of(best.sum(0)) - BLEU_SCORE.of(other.sum(0)), "as observed"
+
+
+def losses(nats: float) -> np.ndarray:
+    """53 texts of different length in which every token costs the same."""
+    tokens = np.arange(1, 54)
+    return np.stack([tokens * nats, tokens], axis=1)
 
 
 def test_of_losses_the_lower_is_better_and_seeds_are_averaged() -> None:
-    tokens = np.arange(1, 54)
-    good, bad = (np.stack([tokens * nats, tokens], axis=1) for nats in (2.0, 3.0))
-    mixed = drawn([good, bad], LOSS, draws=17)
-    assert mixed == pytest.approx(np.full(17, 2.5))
-    found = against(drawn([good], LOSS, draws=17), mixed, LOSS)
-    assert found["worse_by"] == pytest.approx(0.5) and found["p"] == pytest.approx(1 / 18)
+    mixed = draw([losses(2.5), losses(3.5)], LOSS, draws=17)
+    assert mixed.observed == pytest.approx(3)
+    found = against(draw([losses(2)], LOSS, draws=17), mixed, LOSS)
+    assert found["worse_by"] == pytest.approx(1) and found["p"] == pytest.approx(1 / 18)
+
+
+def test_seeds_are_drawn_too_and_each_members_on_their_own() -> None:
+    """Examples decide nothing here: all that differs from draw to draw is which seeds were taken."""
+    one, other = (draw([losses(2), losses(4)], LOSS, member=i, draws=401) for i in (0, 1))
+    values, counts = np.unique(one.draws.round(6), return_counts=True)
+    assert values.tolist() == [2, 3, 4] and counts / 401 == pytest.approx([0.25, 0.5, 0.25], abs=0.08)
+    assert 0.15 < (one.draws == other.draws).mean() < 0.6, "not the same seeds in both"
+    found = against(one, other, LOSS)
+    assert (found["worse_by"], found["low"], found["high"]) == (0, -2, 2) and 0.5 < found["p"] < 0.8
 
 
 def test_what_was_kept_says_which_score_counts() -> None:

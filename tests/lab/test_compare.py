@@ -141,7 +141,7 @@ def test_the_same_again_does_nothing_again(
     results: dict[str, Any], folder: Path, translators: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials: list[str] = []
-    monkeypatch.setattr(runs_of_members, "train", lambda *args, **kwargs: trials.append("train"))
+    monkeypatch.setattr(runs_of_members, "resume", lambda *args, **kwargs: trials.append("train"))
     monkeypatch.setattr(runs_of_members, "evaluate", lambda *args, **kwargs: trials.append("evaluate"))
     assert compare(translators, [], out=folder / "out", seeds=2, budget=TOKENS) == json.loads(json.dumps(results))
     assert not trials
@@ -190,15 +190,15 @@ def test_an_interrupted_comparison_goes_on_to_the_same_end(
 
 def test_a_member_that_fails_does_not_lose_the_others(translators: list[str], tmp_path: Path, monkeypatch) -> None:
     words = ["compare", *translators, "--out", tmp_path / "out", "--seeds", "1", "--sweep", "none", "--quiet"]
-    real = runs_of_members.train
+    real = runs_of_members.resume
 
-    def lost(recipe, out, **more):
+    def lost(out, **more):
         if "looker" in str(out):
             raise WorldError("the device is gone")
-        return real(recipe, out, **more)
+        return real(out, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs_of_members, "train", lost)
+        patch.setattr(runs_of_members, "resume", lost)
         done = regard(*words)
     assert done.code == 1
     assert "looker: the device is gone" in done.err and "FAILED" in done.out

@@ -8,7 +8,14 @@ from regard.lab.plan import Budget, Rehearsal, ask, differences, member
 from tests.lab import members
 
 REHEARSAL = Rehearsal(
-    parameters=101, tokens_per_step=50, flops_per_token=7e3, seconds_per_token=0.002, precision="float32", left_out={}
+    parameters=101,
+    tokens_per_step=50,
+    own_tokens_per_step=50,
+    flops_per_token=7e3,
+    seconds_per_token=0.002,
+    precision="float32",
+    tokenizer="one",
+    left_out={},
 )
 
 

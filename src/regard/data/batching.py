@@ -46,9 +46,14 @@ class Bucketed:
         return self.collate(self.plan(epoch)[step])
 
     def in_order(self) -> Iterator[Batch]:
-        """Every example once, the longest first so that a shortage of memory shows at once."""
-        for rows in self._cut(np.argsort(-self.lengths, kind="stable")):
+        """Every example once, by `order`."""
+        for rows in self._cut(self.order):
             yield self.collate(rows)
+
+    @property
+    def order(self) -> np.ndarray:
+        """The longest example first, so that a shortage of memory shows at once."""
+        return np.argsort(-self.lengths, kind="stable")
 
     def collate(self, rows: np.ndarray) -> Batch:
         """The examples of these numbers side by side."""
@@ -77,6 +82,11 @@ class Pairs(Bucketed):
         self.tokenizer = tokenizer
         lengths = np.maximum(self.source.lengths, self.target.lengths) + 1
         super().__init__(lengths, batch_tokens=batch_tokens, seed=seed)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many targets each example has."""
+        return self.target.lengths + 1
 
     def collate(self, rows: np.ndarray) -> Batch:
         ends = self.tokenizer.end
@@ -119,8 +129,12 @@ class Documents(Bucketed):
     def batch(self, epoch: int, step: int) -> Batch:
         return self._side_by_side([self.store.flat[begin:end] for begin, end in self.plan(epoch)[step]])
 
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.store.lengths - 1
+
     def in_order(self) -> Iterator[Batch]:
-        order = np.argsort(-self.lengths, kind="stable")
+        order = self.order
         for begin in range(0, len(order), self.rows):
             yield self._side_by_side([self.store[i] for i in order[begin : begin + self.rows]])
 
@@ -161,6 +175,16 @@ class Windows:
         self.context, self.batch_tokens = context, batch_tokens
         self.starts = self.store.starts
         self.plan = lru_cache(maxsize=2)(self._plan)
+
+    @property
+    def order(self) -> np.ndarray:
+        """As `in_order` takes the documents."""
+        return np.arange(len(self.store))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many targets each document has in order."""
+        return self.store.lengths - 1
 
     def steps(self, epoch: int) -> int:
         return max(1, len(self.plan(epoch)) // self.rows)

@@ -29,11 +29,6 @@ class Cost:
         """FLOPs by time, devices and rate."""
         return self.seconds * self.devices * self.sustained
 
-    @property
-    def use(self) -> float:
-        """The part of the rate that the counted FLOPs took up."""
-        return self.flops / self.estimate
-
 
 def sustained(device: torch.device, precision: torch.dtype) -> float:
     """FLOP/s of a square matrix product in the precision of training, kept up for half a second."""

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from regard.data import Batch
+from regard.data import IGNORE, Batch
 from regard.data.sources import Source
 from regard.objectives import NextToken
 from regard.systems import System
@@ -32,14 +33,29 @@ class Units:
         return Units(words, characters, size)
 
 
+def cut(sizes: np.ndarray, least: int) -> list[np.ndarray]:
+    """Of each text the sizes of its parts: one, or several of like size where there are fewer than `least` texts."""
+    most = sizes.max() if len(sizes) >= least else max(1, int(sizes.sum()) // least)
+    return [np.diff(np.linspace(0, size, -(-size // most) + 1).astype(int)) for size in sizes.tolist()]
+
+
 @torch.inference_mode()
-def total_nats(model: System, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Negative log-likelihood of all counted targets, and their number. Only sums are kept."""
-    nats, count, objective = 0.0, 0, NextToken()
+def nats_of_parts(model: System, batches: Iterable[Batch], sizes: list[np.ndarray], order: np.ndarray) -> np.ndarray:
+    """Negative log-likelihood of the counted targets, summed over each part of each text.
+
+    `sizes` are the targets in the parts of each text; the batches hold the texts in this `order`.
+    """
+    flat = np.concatenate(sizes)
+    texts = np.split(np.arange(len(flat)), np.cumsum([len(text) for text in sizes])[:-1])
+    reading = np.concatenate([texts[i] for i in order])
+    nats, ends, done, objective = np.zeros(len(flat)), np.cumsum(flat[reading]), 0, NextToken()
     for batch in batches:
-        nats += float(objective(model, batch.to(model.device)).nats)
-        count += batch.count
-    return nats, count
+        batch = batch.to(model.device)
+        each = objective(model, batch).each[batch.targets != IGNORE].double().cpu().numpy()
+        part = np.searchsorted(ends, np.arange(done, done + len(each)), side="right")
+        np.add.at(nats, reading[part], each)
+        done += len(each)
+    return nats
 
 
 def perplexities(nats: float, tokens: int, units: Units) -> dict[str, float]:

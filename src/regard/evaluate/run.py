@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regard.blocks.experts import loads
+import numpy as np
+
 from regard.checkpoint import REPORT, Run, read_json
 from regard.data.batching import Documents, Pairs, Windows
 from regard.data.prepare import report as data_report
@@ -20,11 +21,13 @@ from regard.decode import check_alignment, together, translate
 from regard.decode.settings import Decode
 from regard.errors import UserError
 from regard.evaluate.classification import classified
-from regard.evaluate.perplexity import Units, perplexities, total_nats
+from regard.evaluate.perplexity import Units, cut, nats_of_parts, perplexities
 from regard.evaluate.pronoun import pronoun_accuracy
 from regard.evaluate.translation import metrics, translation_scores
+from regard.systems import measuring
 
 BATCH_TOKENS = 8192
+FEW = 100  # texts: where there are fewer, the nats of their parts are told apart
 POLICIES = {
     Windows: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
     Documents: "documents whole, the state carried through them, each token once; each document begins anew",
@@ -52,7 +55,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """The scores that apply to the run's task, by the names that `--json` prints.
 
-    `keep` is told what the scores are made from, one entry for each example.
+    `keep` is told what the scores are made from, one entry for each example, in the order of the data. Of a language
+    model it is the nats and the number of tokens of each text, or where texts are few of blocks of neighbouring tokens.
     """
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, stride)
@@ -68,7 +72,7 @@ def evaluate(
     elif run.model.reads_source:
         records = list(source)
         sources, references = [r[0] for r in records], [r[1] for r in records]
-        results = likelihood(run, fitting(run, records, source.name, say), stride, say)
+        results, _ = likelihood(run, fitting(run, records, source.name, say), stride, say)
         with counting(len(records), "translated") as on_done:
             hypotheses, lost = translated(run, sources, decode, on_done)
         for name, texts in (("source", sources), ("reference", references), ("hypothesis", hypotheses)):
@@ -79,7 +83,8 @@ def evaluate(
         results |= translation_scores(hypotheses, references, lowercase=lowercase, tokenize=tokenize)
         results |= pronoun_accuracy(sources, references, hypotheses)
     else:
-        results = likelihood(run, source, stride, say)
+        results, parts = likelihood(run, source, stride, say)
+        keep("nats", parts)
     return results | {"seconds": time.perf_counter() - began}
 
 
@@ -134,8 +139,10 @@ def check_stride(run: Run, stride: int | None) -> None:
         raise UserError(f"--stride {stride} must lie between 1 and the context of {run.model.context} tokens")
 
 
-def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str], None]) -> dict[str, Any]:
-    """Loss and perplexities over the whole source; what is left out is said."""
+def likelihood(
+    run: Run, source: Source, stride: int | None, say: Callable[[str], None]
+) -> tuple[dict[str, Any], list[tuple[float, int]]]:
+    """Loss and perplexities over the whole source, and the nats and tokens of its parts; what is left out is said."""
     context, task = run.model.context, run.recipe.objective
     with tempfile.TemporaryDirectory() as folder:
         longest = context if run.model.limit is not None else 2**31
@@ -144,21 +151,24 @@ def likelihood(run: Run, source: Source, stride: int | None, say: Callable[[str]
         )
         batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS)
         in_order = batches.in_order(stride) if isinstance(batches, Windows) else batches.in_order()
-        with loads(run.model) as load:
-            nats, tokens = total_nats(run.model, in_order)
+        sizes = cut(batches.sizes, FEW)
+        with measuring(run.model) as facts:
+            parts = nats_of_parts(run.model, in_order, sizes, batches.order)
+    nats, tokens = float(parts.sum()), int(sum(map(sum, sizes)))
     policy = f"{POLICIES[type(batches)]}; end symbols are predicted and counted as tokens"
     policy = policy.format(context=context, stride=stride or context)
     for line in report_lines(data_report({"train": counts}, [], context)):
         say(line.replace("train:", "data:"))
     units = Units.of(source)
-    return {
+    results = {
         "loss": nats / max(1, tokens),
         "perplexity": perplexities(nats, tokens, units),
         "policy": policy,
         "tokens": tokens,
         "unknown": counts.unknown,
-        **load.facts(),
+        **facts,
     }
+    return results, list(zip(parts.tolist(), np.concatenate(sizes).tolist(), strict=True))
 
 
 def translations(run: Run, sources: list[str], decode: Decode | None) -> list[str]:

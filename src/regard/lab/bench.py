@@ -18,7 +18,7 @@ from regard.recipe import Recipe, read
 from regard.systems import parameters
 from regard.text import Tokenizer
 from regard.train.loop import Trainer
-from regard.train.run import make_trainer, start
+from regard.train.run import make_trainer, settle, start
 
 PROMPT, NEW = 16, 64  # tokens
 
@@ -41,6 +41,7 @@ def measure(name: str, presets: list[str], settings: list[str], repeats: int) ->
 def prepared(recipe: Recipe, folder: Path) -> tuple[Trainer, Tokenizer]:
     from regard.checkpoint import read_tokenizer
 
+    settle(recipe.train)
     start(recipe, folder, say=lambda line: None)
     tokenizer = read_tokenizer(folder)
     return make_trainer(folder, recipe, tokenizer, []), tokenizer

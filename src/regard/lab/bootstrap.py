@@ -1,9 +1,10 @@
-"""Paired bootstrap (Koehn, 2004): is the best member better on other test sentences too, or only on these?
+"""Paired bootstrap (Koehn, 2004): is the best member better with other test sentences and other seeds too?
 
 A score is a function of sums over examples: of n-grams for BLEU, of nats and tokens for a loss. Examples are drawn
-again, with return, the same ones for all members; a member's score in one draw is the mean over its seeds. The p-value
-is the share of draws in which the member is at least as good as the best, counted with the observed sample itself so
-that it is never 0. It tells about the choice of test examples; the spread over seeds stands beside it.
+again, with return, the same ones for all members; then each member's seeds are drawn again, on their own, and its score
+in one draw is the mean over those. The p-value is the share of draws in which the member is at least as good as the
+best, counted with the observed sample itself so that it is never 0. Of one seed nothing can be drawn: then it tells
+about the choice of test examples alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -68,22 +69,33 @@ def statistics(examples: dict[str, list[Any]]) -> tuple[Score, np.ndarray] | Non
     return None
 
 
-def drawn(seeds: list[np.ndarray], score: Score, *, draws: int = DRAWS) -> np.ndarray:
-    """The member's score in each draw. The generator starts alike each time, so members get the same draws."""
+@dataclass(frozen=True)
+class Drawn:
+    """A member's mean over seeds on the examples as they are, and in each draw."""
+
+    observed: float
+    draws: np.ndarray
+
+
+def draw(seeds: list[np.ndarray], score: Score, *, member: int = 0, draws: int = DRAWS) -> Drawn:
+    """All members get the same draws of examples; the number of the member decides which of its seeds are drawn."""
     chance, count = np.random.default_rng(0), len(seeds[0])
-    found = np.empty(draws)
+    found = np.empty((draws, len(seeds)))
     for i in range(draws):
         times = chance.multinomial(count, np.full(count, 1 / count))
-        found[i] = np.mean([score.of(times @ numbers) for numbers in seeds])
-    return found
+        found[i] = [score.of(times @ numbers) for numbers in seeds]
+    picked = np.random.default_rng([1, member]).integers(len(seeds), size=found.shape)
+    observed = float(np.mean([score.of(numbers.sum(0)) for numbers in seeds]))
+    return Drawn(observed, np.take_along_axis(found, picked, 1).mean(1))
 
 
-def against(best: np.ndarray, other: np.ndarray, score: Score) -> dict[str, float]:
+def against(best: Drawn, other: Drawn, score: Score) -> dict[str, float]:
     """How much worse a member is than the best, with the interval that holds 95 % of the draws."""
-    worse = (best - other) if score.higher_is_better else (other - best)
+    sign = 1 if score.higher_is_better else -1
+    worse = sign * (best.draws - other.draws)
     low, high = np.percentile(worse, [2.5, 97.5])
     p = (1 + int((worse <= 0).sum())) / (1 + len(worse))
-    return {"worse_by": float(worse.mean()), "low": float(low), "high": float(high), "p": p}
+    return {"worse_by": sign * (best.observed - other.observed), "low": float(low), "high": float(high), "p": p}
 
 
 def buckets(lengths: Sequence[int] | np.ndarray) -> list[tuple[int, int]]:

@@ -5,12 +5,15 @@ and seed), `scores/`, and at the end `results.json`, `table.md`, `plot.svg` and 
 again: the same command goes on where it stopped.
 """
 
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.checkpoint import read_json, write, write_json
-from regard.errors import Interrupted, UserError
+from regard.errors import Interrupted, UserError, one_of
 from regard.evaluate.cost import sustained
 from regard.lab.member import trained
 from regard.lab.notes import explained
@@ -22,7 +25,6 @@ from regard.lab.plan import (
     Member,
     Rehearsal,
     ask,
-    device_of,
     line,
     member,
     opened,
@@ -31,11 +33,13 @@ from regard.lab.plan import (
     summary,
 )
 from regard.lab.plot import picture
-from regard.lab.results import Entry, gather
-from regard.lab.sweep import SWEEP, Choice, failure, sweep
+from regard.lab.results import Entry, gather, same_tokenizer
+from regard.lab.sweep import STAGES, SWEEP, Choice, failure, sweep
 from regard.lab.table import markdown
 from regard.lab.units import Hands, Say, Unit
-from regard.train.device import choose_precision
+from regard.recipe import Train
+from regard.train.device import choose_device, choose_precision
+from regard.train.run import settle
 
 RESULTS, TABLE, PLOT = "results.json", "table.md", "plot"
 
@@ -54,17 +58,28 @@ def compare(
 ) -> dict[str, Any]:
     """Train and score every preset under one budget; the results, which are also written to the folder."""
     out = Path(out)
+    one_of("sweep", sweep, STAGES)
+    check_jobs(jobs, budget)
     asked = ask(presets, settings or [], seeds=seeds, budget=budget, sweep=sweep)
-    if jobs < 1:
-        raise UserError(f"--jobs {jobs}: at least 1 is needed")
     try:
         return carried_out(asked, out, Hands(jobs, quiet, say))
     except (Interrupted, KeyboardInterrupt):
         raise Interrupted("stopped; what is done is kept, and the same command goes on") from None
 
 
+def check_jobs(jobs: int, budget: Budget | None) -> None:
+    if jobs < 1:
+        raise UserError(f"--jobs {jobs}: at least 1 is needed")
+    if jobs > 1 and budget is not None and budget.kind == "seconds":
+        raise UserError(
+            f"--budget-seconds with --jobs {jobs}: trainings side by side slow each other down, so that equal seconds "
+            "are no equal budget; leave --jobs at 1, or give --budget-tokens or --budget-flops"
+        )
+
+
 def carried_out(asked: Asked, out: Path, hands: Hands) -> dict[str, Any]:
-    plan = opened(asked, out)
+    plan = opened(asked, out, hands.say)
+    share_cores(hands.jobs, asked.recipe.train)
     members, failed = rehearsed(asked, plan, out, hands.say)
     hands.say(line(Budget(**plan["budget"]), asked))
     for each in members:
@@ -80,6 +95,12 @@ def carried_out(asked: Asked, out: Path, hands: Hands) -> dict[str, Any]:
     return results
 
 
+def share_cores(jobs: int, settings: Train) -> None:
+    """Trainings side by side divide the machine among them, unless the settings say how many threads each has."""
+    if jobs > 1 and not settings.threads:
+        torch.set_num_threads(min(torch.get_num_threads(), max(1, (os.cpu_count() or 1) // jobs)))
+
+
 def rehearsed(asked: Asked, plan: dict[str, Any], out: Path, say: Say) -> tuple[list[Member], list[tuple[str, str]]]:
     """Everyone after a rehearsal, under the budget; and who failed in it. What was measured before stays."""
     failed, found = [], {name: Rehearsal(**facts) for name, facts in plan["rehearsals"].items()}
@@ -87,16 +108,18 @@ def rehearsed(asked: Asked, plan: dict[str, Any], out: Path, say: Say) -> tuple[
         if name not in found:
             say(f"rehearsing {name}")
             try:
-                found[name] = rehearse(recipe, out / PREPARED / name, lambda line: None)
+                found[name] = rehearse(recipe, asked.batch_tokens[name], out / PREPARED / name)
             except Exception as error:
                 say(f"{name} FAILED: {error}")
                 failed.append((name, f"{type(error).__name__}: {error}"))
     if not found:
         raise UserError(f"nobody can take part; {failed[0][0]}: {failed[0][1]}")
+    same_tokenizer({name: [each.tokenizer] for name, each in found.items()})
     if plan["sustained"] is None:
-        device = device_of(asked.recipe)
-        plan["sustained"] = sustained(device, choose_precision(asked.recipe.train.precision, device))
-        plan["device"] = str(device)
+        settings = asked.recipe.train
+        settle(settings)
+        device = choose_device(settings.device)
+        plan["sustained"] = sustained(device, choose_precision(settings.precision, device))
     plan["budget"] = plan["budget"] or asdict(asked.budget or smallest(asked, found))
     plan["rehearsals"] = {name: asdict(each) for name, each in found.items()}
     write_json(out / PLAN, plan)
@@ -120,8 +143,9 @@ def units(entries: list[Entry], asked: Asked, out: Path) -> list[Unit]:
             if each.choice is not None:
                 name = each.member.name
                 recipe = replace(each.choice.within(each.member.recipe), seed=seed)
-                args = recipe, out / "runs" / f"{name}-{seed}"
-                found.append(Unit(f"{name}, seed {seed}", trained, args, each.files[number], each.member.seconds))
+                args = recipe, out / PREPARED / name, out / "runs" / f"{name}-{seed}"
+                what, seconds = f"{name}, seed {seed}", each.member.seconds
+                found.append(Unit(what, trained, args, each.files[number], seconds, "valid_loss"))
     return found
 
 

@@ -7,6 +7,7 @@ from regard.data.splits import as_paths
 from regard.lab.bootstrap import DRAWS
 from regard.lab.plan import Asked, Budget, line
 from regard.lab.sweep import DROPOUTS, PART, RATES
+from regard.lab.table import main_score
 from regard.train.forecast import quantity
 
 TUNING = {
@@ -28,12 +29,14 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
     notes = [
         f"Data: {name}. Data, tokenizer, objective, decoding, batch size ({asked.recipe.train.batch_tokens:,} tokens), "
         "device and precision are the same for all.",
-        f"{line(budget, asked).capitalize()}; the warm-up keeps its share of it. Each is validated once, at its end.",
+        f"{line(budget, asked).capitalize()}; it takes the place of the presets' own train.steps, max_tokens and "
+        "max_seconds, and the warm-up keeps its share of it. Each is validated once, at its end.",
         TUNING[asked.sweep],
         *(f"The best rate of {name} stands at the edge of what was tried." for name in results["sweep"]["at_edge"]),
         f"Seeds from {asked.recipe.seed}: {seeds}.",
         *costs(plan),
-        *distances(results["paired"]),
+        *distances(results["paired"], main_score(results), asked.seeds),
+        *(f"Begun elsewhere or with other versions: {change}." for change in plan["changed"]),
         *found(plan, [run for member in results["members"] for run in member["runs"]]),
     ]
     return {"title": f"Comparison on {name}", "caption": caption, "notes": notes}
@@ -44,16 +47,22 @@ def costs(plan: dict[str, Any]) -> list[str]:
     return [
         "FLOPs: multiplications and additions of matrix products, forward and backward, counted on one typical batch.",
         f"FLOPs 2017: seconds of training times 1 device times {quantity(plan['sustained'])}FLOP/s, the rate that a "
-        f"matrix product in {precision} was measured to sustain here ({plan['device']}).",
+        f"matrix product in {precision} was measured to sustain here ({plan['here']['machine']}).",
     ]
 
 
-def distances(paired: bool) -> list[str]:
+def distances(paired: bool, score: str, seeds: int) -> list[str]:
     if not paired:
         return ["No bootstrap: members were not measured on the same two or more test examples."]
+    examples = "test texts, or blocks of their tokens where they are few," if score == "loss" else "test examples"
+    trainings = (
+        f"and over each member's {seeds} seeds; so few tell only roughly what other trainings would give"
+        if seeds > 1
+        else "alone: with one seed the chance of training is not in it, and another seed may turn the order"
+    )
     return [
-        f"Against best: paired bootstrap over test examples (Koehn, 2004), {DRAWS:,} draws, the mean over seeds. The "
-        "p-value is the share of draws in which the member is at least as good as the best."
+        f"Against best: the difference of the means, and p by a paired bootstrap (Koehn, 2004) over {examples} "
+        f"{trainings}. p is the share of {DRAWS:,} draws in which the member is at least as good as the best."
     ]
 
 

@@ -2,7 +2,7 @@
 
 Everything but the system and the way it is optimised is the first preset's for all: data, text, objective, decoding,
 size of batches, device and precision. The budget is a number of predicted tokens, of counted FLOPs or of seconds; it
-becomes the limit at which each member's training, and with it the schedule of its rate, ends.
+becomes the only limit at which each member's training, and with it the schedule of its rate, ends.
 """
 
 import shutil
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import is_run, read_json, read_tokenizer, write_json
+from regard.data.prepare import stores
 from regard.errors import UserError, one_of
 from regard.recipe import Recipe, read
 from regard.train.device import choose_device
-from regard.train.forecast import forecast, quantity
-from regard.train.run import check, make_trainer, start, versions
+from regard.train.forecast import forecast, quantity, typical
+from regard.train.run import TOKENS, check, device_name, make_trainer, settle, start, versions
 
 PLAN, PREPARED = "compare.json", "prepared"
-SWEEPS = ("none", "rate", "full")
 SHARED = (
     *("batch_tokens", "accumulate", "average", "average_decay", "average_last"),
     *("device", "precision", "compile", "deterministic", "threads"),
@@ -48,13 +48,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What one token costs a member, from one real batch."""
+    """What one token costs a member, from one real batch; and how many its batches had before all were alike."""
 
     parameters: int
     tokens_per_step: int
+    own_tokens_per_step: int
     flops_per_token: float
     seconds_per_token: float
     precision: str
+    tokenizer: str  # its fingerprint
     left_out: dict[str, int]  # examples of each split that do not fit the context
 
 
@@ -88,6 +90,7 @@ class Asked:
     """What the user wants compared."""
 
     recipes: dict[str, Recipe]
+    batch_tokens: dict[str, int]  # the presets' own, which their own steps are counted in
     seeds: int
     budget: Budget | None
     sweep: str
@@ -95,6 +98,7 @@ class Asked:
     def to_dict(self) -> dict[str, Any]:
         return {
             "members": {name: recipe.to_dict() for name, recipe in self.recipes.items()},
+            "batch_tokens": self.batch_tokens,
             "seeds": self.seeds,
             "budget": asdict(self.budget) if self.budget else "the smallest training of the presets",
             "sweep": self.sweep,
@@ -108,7 +112,6 @@ class Asked:
 
 def ask(presets: list[str], settings: list[str], *, seeds: int, budget: Budget | None, sweep: str) -> Asked:
     """Everything that was asked, checked before anything is touched."""
-    one_of("sweep", sweep, SWEEPS)
     if seeds < 1:
         raise UserError(f"--seeds {seeds}: at least 1 is needed")
     if len(presets) < 2:
@@ -124,7 +127,8 @@ def ask(presets: list[str], settings: list[str], *, seeds: int, budget: Budget |
     shared = {name: alike(first, recipe, name) for name, recipe in recipes.items()}
     for recipe in shared.values():
         check(recipe)
-    return Asked(shared, seeds, budget, sweep)
+    sizes = {name: recipe.train.batch_tokens for name, recipe in recipes.items()}
+    return Asked(shared, sizes, seeds, budget, sweep)
 
 
 def check_settings(settings: list[str], budget: Budget | None) -> None:
@@ -147,10 +151,7 @@ def alike(first: Recipe, recipe: Recipe, name: str) -> Recipe:
             f"'{name}' is trained for {tasks[0]}, the first preset for {tasks[1]}; compare one task at a time"
         )
     same = {setting: getattr(first.train, setting) for setting in SHARED}
-    if (
-        same["compile"] == "auto"
-    ):  # would be paid for by some alone, in seconds that count, and pays off in none so short
-        same["compile"] = False
+    same["compile"] = same["compile"] is True  # "auto" is paid for by some alone, in seconds that count
     train = replace(recipe.train, **same, patience=0, evaluate_every=NEVER)
     return replace(
         recipe,
@@ -163,19 +164,34 @@ def alike(first: Recipe, recipe: Recipe, name: str) -> Recipe:
     )
 
 
-def opened(asked: Asked, out: Path) -> dict[str, Any]:
+def opened(asked: Asked, out: Path, say: Callable[[str], None]) -> dict[str, Any]:
     """The plan in the folder: a new one, or the one that is there when it is for the same comparison."""
-    wanted, path = asked.to_dict(), out / PLAN
+    path, device = out / PLAN, choose_device(asked.recipe.train.device)
+    here = {"machine": device_name(device), **versions()}
     if path.exists():
-        plan = read_json(path)
-        if found := differences(plan["asked"], wanted):
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            raise UserError(f"{out} holds another comparison: {found[0]}{more}; give another --out")
-        return plan
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        plan = continued(read_json(path), asked, device.type, out)
+        if found := differences(plan["here"], here):
+            plan["changed"] = list(dict.fromkeys([*plan["changed"], *found]))
+            say(f"this comparison was begun elsewhere or with other versions: {'; '.join(found)}")
+    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out} exists and holds no comparison; give another --out")
-    plan = {"asked": wanted, "budget": None, "rehearsals": {}, "sustained": None, "versions": versions()}
+    else:
+        plan = {"asked": asked.to_dict(), "device": device.type, "here": here, "changed": []}
+        plan |= {"budget": None, "rehearsals": {}, "sustained": None}
     write_json(path, plan)
+    return plan
+
+
+def continued(plan: dict[str, Any], asked: Asked, device: str, out: Path) -> dict[str, Any]:
+    """The plan as it is, where all that decides what comes out is still the same."""
+    if found := differences(plan["asked"], asked.to_dict()):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise UserError(f"{out} holds another comparison: {found[0]}{more}; give another --out")
+    if plan["device"] != device:
+        raise UserError(
+            f"{out} was begun on the device '{plan['device']}' and '{device}' is the one here: "
+            "go on where it was begun, or give another --out"
+        )
     return plan
 
 
@@ -193,53 +209,60 @@ def told(value: Any) -> str:
     return "missing" if value is None else "given" if isinstance(value, dict) else repr(value)
 
 
-def rehearse(recipe: Recipe, folder: Path, say: Callable[[str], None]) -> Rehearsal:
-    """Prepare a member's data, which its sweep uses too, and try one batch."""
+def rehearse(recipe: Recipe, own_batch_tokens: int, folder: Path) -> Rehearsal:
+    """Prepare a member's data, which its sweep and its runs use too, and try one batch."""
+    settle(recipe.train)
     if not is_run(folder):
         shutil.rmtree(folder, ignore_errors=True)
-        start(recipe, folder, say=say)
-    trainer = make_trainer(folder, recipe, read_tokenizer(folder), [])
+        start(recipe, folder, say=lambda line: None)
+    tokenizer = read_tokenizer(folder)
+    trainer = make_trainer(folder, recipe, tokenizer, [])
     cost = forecast(trainer)
+    kept = stores(folder / TOKENS / "train", recipe.objective.columns)
+    own = recipe.objective.batches(kept, tokenizer, trainer.model, batch_tokens=own_batch_tokens, seed=recipe.seed)
     splits = read_json(folder / "report.json")["data"]["splits"]
     return Rehearsal(
         parameters=cost.parameters,
         tokens_per_step=cost.tokens_per_step,
+        own_tokens_per_step=typical(own, 0).count,
         flops_per_token=cost.flops_per_step / cost.tokens_per_step,
         seconds_per_token=cost.seconds / cost.steps / cost.tokens_per_step,
         precision=str(trainer.precision).removeprefix("torch."),
+        tokenizer=tokenizer.fingerprint,
         left_out={split: counts["dropped"] + counts["truncated"] for split, counts in splits.items()},
     )
 
 
+def own_tokens(recipe: Recipe, rehearsal: Rehearsal) -> int:
+    """How many tokens the preset's own training would have had, up to whichever of its limits comes first."""
+    settings = recipe.train
+    limits = {
+        "steps": settings.steps * rehearsal.own_tokens_per_step,
+        "max_tokens": settings.max_tokens,
+        "max_seconds": int(settings.max_seconds / rehearsal.seconds_per_token),
+    }
+    return min(max(1, most) for name, most in limits.items() if getattr(settings, name))
+
+
 def smallest(asked: Asked, rehearsals: dict[str, Rehearsal]) -> Budget:
     """The tokens of the shortest training that one of the presets would have had."""
-
-    def tokens(name: str) -> int:
-        settings, each = asked.recipes[name].train, rehearsals[name].tokens_per_step
-        return min(most for most in (settings.steps * each, settings.max_tokens) if most)
-
-    return Budget("tokens", min(map(tokens, rehearsals)))
+    return Budget("tokens", min(own_tokens(asked.recipes[name], each) for name, each in rehearsals.items()))
 
 
 def member(name: str, recipe: Recipe, rehearsal: Rehearsal, budget: Budget) -> Member:
-    """The recipe with the budget as its limit; the warm-up keeps its share of the training."""
-    settings, flops = recipe.train, rehearsal.flops_per_token
+    """The recipe with the budget as its only limit; the warm-up keeps its share of the steps."""
     seconds = float(budget.amount) if budget.kind == "seconds" else 0.0
-    tokens = {"tokens": budget.amount, "flops": budget.amount / flops, "seconds": 0}[budget.kind]
-    before = settings.steps * rehearsal.tokens_per_step or settings.max_tokens
-    share = (tokens or seconds / rehearsal.seconds_per_token) / before
-    warmup = round(settings.warmup * share)
-    train = replace(settings, steps=0, max_tokens=int(tokens), max_seconds=seconds, warmup=warmup)
+    tokens = {"tokens": budget.amount, "flops": budget.amount / rehearsal.flops_per_token, "seconds": 0}[budget.kind]
+    steps = (tokens or seconds / rehearsal.seconds_per_token) / rehearsal.tokens_per_step
+    own_steps = own_tokens(recipe, rehearsal) / rehearsal.own_tokens_per_step
+    warmup = round(recipe.train.warmup * steps / own_steps)
+    train = replace(recipe.train, steps=0, max_tokens=int(tokens), max_seconds=seconds, warmup=warmup)
     return Member(name, replace(recipe, train=train), rehearsal)
 
 
 def line(budget: Budget, asked: Asked) -> str:
     given = "" if asked.budget else ", as many as the shortest training of these presets has"
     return f"budget: {budget} for each training{given}"
-
-
-def device_of(recipe: Recipe) -> Any:
-    return choose_device(recipe.train.device)
 
 
 def summary(member: Member) -> str:

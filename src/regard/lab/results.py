@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint import read_json
+from regard.errors import UserError
 from regard.evaluate.cost import Cost
 from regard.lab import bootstrap
 from regard.lab.plan import Member
@@ -37,19 +38,31 @@ class Entry:
         return [line for line in (self.error, *found) if line]
 
 
-def gather(entries: list[Entry], *, sustained: float, devices: int = 1) -> dict[str, Any]:
+def gather(entries: list[Entry], *, sustained: float) -> dict[str, Any]:
     """Everything that table and picture are made from, with what each example got."""
-    members = [told(entry, sustained, devices) for entry in entries]
+    same_tokenizer({entry.member.name: [run["tokenizer"] for run in entry.runs()] for entry in entries})
+    members = [described(entry, sustained) for entry in entries]
     examples = {entry.member.name: [run["examples"] for run in entry.runs()] for entry in entries}
     return {"members": members, "paired": compared(members, examples), "examples": shared(examples)}
 
 
-def told(entry: Entry, sustained: float, devices: int) -> dict[str, Any]:
+def same_tokenizer(fingerprints: dict[str, list[str]]) -> None:
+    """Losses per token are of one measure only where all cut the text alike."""
+    every = [(name, each) for name, found in fingerprints.items() for each in found]
+    for name, each in every:
+        if each != every[0][1]:
+            raise UserError(
+                f"{name} and {every[0][0]} have different tokenizers, so that their losses per token do not compare: "
+                "the data changed in between; give another --out"
+            )
+
+
+def described(entry: Entry, sustained: float) -> dict[str, Any]:
     """One member: its settings, its runs and their figures."""
     runs = []
     for run in entry.runs():
         counted = run["tokens"] * entry.member.rehearsal.flops_per_token
-        cost = Cost(counted, run["seconds"], sustained, devices)
+        cost = Cost(counted, run["seconds"], sustained)
         facts = {name: value for name, value in run.items() if name != "examples"}
         speed = run["tokens"] / max(run["seconds"], 1e-9)
         runs.append({**facts, "tokens_per_second": speed, "flops": cost.flops, "flops_2017": cost.estimate})
@@ -107,14 +120,13 @@ def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, A
     sizes = {len(each) for runs in numbers.values() for each in runs}
     if len(sizes) != 1 or sizes == {1}:
         return False
-    means = {name: float(np.mean([score.of(each.sum(0)) for each in runs])) for name, runs in numbers.items()}
-    best = (max if score.higher_is_better else min)(means, key=lambda name: means[name])
-    draws = {name: bootstrap.drawn(runs, score) for name, runs in numbers.items()}
+    drawn = {name: bootstrap.draw(runs, score, member=i) for i, (name, runs) in enumerate(numbers.items())}
+    best = (max if score.higher_is_better else min)(drawn, key=lambda name: drawn[name].observed)
     for member in members:
         if (name := member["member"]) in numbers:
             member["best"] = name == best
-            facts = {"score": score.name, "best": best, "draws": len(draws[name])}
-            distance = bootstrap.against(draws[best], draws[name], score)
+            facts = {"score": score.name, "best": best, "draws": bootstrap.DRAWS}
+            distance = bootstrap.against(drawn[best], drawn[name], score)
             member["against_best"] = None if name == best else {**facts, **distance}
             if "source" in examples[name][0]:
                 member["by_length"] = bootstrap.by_length(examples[name][0]["source"], numbers[name])

@@ -5,20 +5,18 @@ around the preset's with its own dropout, and up to two more where the best stan
 the best rate. All trials are recorded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from regard.checkpoint import read_json, read_tokenizer, write_json
 from regard.errors import WorldError
 from regard.lab.plan import PREPARED, Member
 from regard.lab.units import Hands, Unit
 from regard.recipe import Recipe
-from regard.train.run import make_trainer
+from regard.train.run import make_trainer, settle
 from regard.train.watch import Watcher, bar, interactive, plain
 
 SWEEP = "sweep.json"
@@ -44,49 +42,63 @@ class Choice:
         return replace(recipe, system=system, train=replace(recipe.train, rate=self.rate))
 
     def __str__(self) -> str:
-        return f"rate {self.rate:.2g}" + ("" if self.dropout is None else f", dropout {self.dropout:g}")
+        return f"rate {self.rate:g}" + ("" if self.dropout is None else f", dropout {self.dropout:g}")
+
+
+Trials = dict[str, list[Choice]]
+Attempt = Callable[[], dict[str, Choice]]  # carries out the trials that are new and tells who is best of all
+Stage = Callable[[dict[str, Choice], Trials, Attempt], dict[str, Choice]]
 
 
 def sweep(members: list[Member], kind: str, out: Path, hands: Hands) -> dict[str, Choice]:
     """The best choice of each member; one of whom every trial failed is missing."""
     chosen = {member.name: Choice.of(member.recipe) for member in members}
-    trials: dict[str, list[Choice]] = {name: [] for name in chosen}
-    if kind != "none":
-        for name, own in chosen.items():
-            trials[name] = [replace(own, rate=round_rate(own.rate * factor)) for factor in RATES]
-        chosen = search(members, trials, out, hands)
-    if kind == "full":
-        for name, choice in chosen.items():
-            if choice.dropout is not None:
-                trials[name] += [replace(choice, dropout=p) for p in DROPOUTS if p != choice.dropout]
+    trials: Trials = {name: [] for name in chosen}
+
+    def attempt() -> dict[str, Choice]:
         hands.carry_out(units(members, trials, out))
-        chosen = best(members, trials, out)
+        return best(members, trials, out)
+
+    for stage in STAGES[kind]:
+        chosen = stage(chosen, trials, attempt)
     record(trials, chosen, kind, out)
     for name, choice in chosen.items():
         hands.say(f"{name}: {choice}, the best of {len(trials[name])} trials" if trials[name] else f"{name}: {choice}")
     return chosen
 
 
-def search(members: list[Member], trials: dict[str, list[Choice]], out: Path, hands: Hands) -> dict[str, Choice]:
+def rates(chosen: dict[str, Choice], trials: Trials, attempt: Attempt) -> dict[str, Choice]:
     """The best rates. While one stands at the edge of what was tried, one more is tried beyond it."""
+    for name, own in chosen.items():
+        trials[name] += [own if factor == 1 else replace(own, rate=round_rate(own.rate * factor)) for factor in RATES]
+    chosen = attempt()
     for _ in range(WIDER):
-        hands.carry_out(units(members, trials, out))
-        chosen = best(members, trials, out)
         edges = {name: further for name, choice in chosen.items() if (further := beyond(choice.rate, trials[name]))}
         if not edges:
             break
         for name, rate in edges.items():
             trials[name].append(replace(chosen[name], rate=rate))
-    hands.carry_out(units(members, trials, out))
-    return best(members, trials, out)
+        chosen = attempt()
+    return chosen
+
+
+def dropouts(chosen: dict[str, Choice], trials: Trials, attempt: Attempt) -> dict[str, Choice]:
+    """The best dropouts at the rates that are chosen; systems without dropout stay as they are."""
+    for name, choice in chosen.items():
+        if choice.dropout is not None:
+            trials[name] += [replace(choice, dropout=p) for p in DROPOUTS if p != choice.dropout]
+    return attempt()
+
+
+STAGES: dict[str, tuple[Stage, ...]] = {"none": (), "rate": (rates,), "full": (rates, dropouts)}
 
 
 def beyond(rate: float, trials: list[Choice]) -> float | None:
     """The next rate on the far side of one that is the lowest or highest of those tried; None of one between."""
-    rates = [choice.rate for choice in trials]
-    if min(rates) < rate < max(rates):
+    tried = [choice.rate for choice in trials]
+    if min(tried) < rate < max(tried):
         return None
-    return round_rate(rate * (RATES[0] if rate == min(rates) else RATES[-1]))
+    return round_rate(rate * (RATES[0] if rate == min(tried) else RATES[-1]))
 
 
 def round_rate(rate: float) -> float:
@@ -94,7 +106,7 @@ def round_rate(rate: float) -> float:
     return float(f"{rate:.2g}")
 
 
-def units(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> list[Unit]:
+def units(members: list[Member], trials: Trials, out: Path) -> list[Unit]:
     return [
         Unit(
             f"sweep of {member.name}: {choice}",
@@ -102,6 +114,7 @@ def units(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> 
             (choice.within(member.for_part(PART)), out / PREPARED / member.name),
             trial_file(out, member.name, choice),
             member.seconds * PART,
+            "loss",
         )
         for member in members
         for choice in trials[member.name]
@@ -114,8 +127,7 @@ def trial_file(out: Path, name: str, choice: Choice) -> Path:
 
 def try_out(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Train in small on prepared data; nothing of it is kept but the figures."""
-    if recipe.train.threads:
-        torch.set_num_threads(recipe.train.threads)
+    settle(recipe.train)
     trainer = make_trainer(folder, recipe, read_tokenizer(folder), [])
     trainer.save = lambda state: None
     trainer.check()
@@ -149,7 +161,7 @@ def losses(name: str, trials: list[Choice], out: Path) -> dict[Choice, dict[str,
     return {choice: read_json(trial_file(out, name, choice)) for choice in trials}
 
 
-def best(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> dict[str, Choice]:
+def best(members: list[Member], trials: Trials, out: Path) -> dict[str, Choice]:
     """By validation loss alone, of the trials that did not fail."""
     chosen = {}
     for member in members:
@@ -159,7 +171,7 @@ def best(members: list[Member], trials: dict[str, list[Choice]], out: Path) -> d
     return chosen
 
 
-def record(trials: dict[str, list[Choice]], chosen: dict[str, Choice], kind: str, out: Path) -> None:
+def record(trials: Trials, chosen: dict[str, Choice], kind: str, out: Path) -> None:
     """All trials in one file."""
     lines = []
     for name, choices in trials.items():

@@ -39,7 +39,7 @@ def cost_rows(results: dict[str, Any]) -> list[dict[str, str]]:
         {
             "system": member["member"],
             "parameters": quantity(member["parameters"]).strip(),
-            "rate": f"{member['rate']:.2g}" if "rate" in member else "",
+            "rate": f"{member['rate']:g}" if "rate" in member else "",
             "dropout": "" if member.get("dropout") is None else f"{member['dropout']:g}",
             **{label: large(member["figures"].get(name)) for name, label in COST.items()},
             "seconds": cell(member["figures"].get("seconds")),
@@ -54,13 +54,14 @@ def score_rows(results: dict[str, Any]) -> list[dict[str, str]]:
         {
             "system": member["member"],
             **{name.replace("_", " "): cell(member["figures"].get(name)) for name in score_names(results)},
-            "against best": place(member),
+            "against best": standing(member),
         }
         for member in results["members"]
     ]
 
 
-def place(member: dict[str, Any]) -> str:
+def standing(member: dict[str, Any]) -> str:
+    """Its distance from the best in words."""
     if not member["figures"]:
         return "FAILED"
     if member.get("best"):

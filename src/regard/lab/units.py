@@ -1,18 +1,22 @@
 """Pieces of work that may fail or be interrupted without losing the others.
 
-What a unit finds is kept in a file of its own. One whose file is there is not done again; one that failed is.
-By default they are done one after another in this process; with several jobs each gets a process of its own.
+What a unit finds is kept in a file of its own. One whose file is there is not done again; one that failed is, by the
+next hands that take it up. By default they are done one after another in this process; with several jobs side by side
+in processes of their own.
 """
 
 import multiprocessing
 import os
+import signal
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from regard.checkpoint import read_json, write_json
 from regard.errors import Interrupted, UserError, WorldError
@@ -24,38 +28,48 @@ INTERRUPTED = 130  # exit code
 
 @dataclass(frozen=True)
 class Unit:
-    """`work(*args, quiet=...)` gives what is written to `file`; it must be a function of a module."""
+    """`work(*args, quiet=...)` gives what is written to `file`; it must be a function of a module.
+
+    `figure` names the number among it that is worth saying at once.
+    """
 
     what: str
     work: Callable[..., dict[str, Any]]
     args: tuple[Any, ...]
     file: Path
     seconds: float  # about
+    figure: str = ""
 
     @property
     def done(self) -> bool:
-        return self.file.exists() and "error" not in read_json(self.file)
+        return self.file.exists() and not self.error
+
+    @property
+    def error(self) -> str:
+        return read_json(self.file).get("error", "")
 
 
 @dataclass(frozen=True)
 class Hands:
-    """Those who do the work: how many side by side, and whom they tell."""
+    """Those who do the work: how many side by side, whom they tell, and what failed in them, which they leave."""
 
     jobs: int = 1
     quiet: bool = True
     say: Say = lambda line: None
+    failed: set[Path] = field(default_factory=set)
 
     def carry_out(self, units: list[Unit]) -> None:
         """Do what is not done yet. Failures are written and said; an interruption ends it all, resumably."""
-        waiting = [unit for unit in units if not unit.done]
+        waiting = [unit for unit in units if not unit.done and unit.file not in self.failed]
         clock = Clock(waiting, self.jobs, self.say)
         if self.jobs > 1:
             side_by_side(waiting, self.jobs, clock)
-            return
-        for unit in waiting:
-            clock.begins(unit)
-            perform(unit, quiet=self.quiet)
-            clock.ends(unit)
+        else:
+            for unit in waiting:
+                clock.begins(unit)
+                perform(unit, quiet=self.quiet)
+                clock.ends(unit)
+        self.failed.update(unit.file for unit in waiting if unit.error)
 
 
 def perform(unit: Unit, *, quiet: bool = True, beside: int = 0) -> None:
@@ -76,15 +90,20 @@ class Worker:
 
     def __init__(self, context: Any, beside: int):
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, beside))
+        self.process = context.Process(target=serve, args=(theirs, beside, torch.get_num_threads()))
         self.process.start()
         theirs.close()  # what is closed on both sides tells that the process is gone
         self.unit: Unit | None = None
 
-    def give(self, unit: Unit) -> None:
-        self.unit = unit
+    def give(self, unit: Unit) -> bool:
+        """Whether there was somebody to take it."""
         unit.file.unlink(missing_ok=True)
-        self.pipe.send(unit)
+        try:
+            self.pipe.send(unit)
+        except OSError:
+            return False
+        self.unit = unit
+        return True
 
     def take(self) -> Unit:
         """The unit that is done. A process that died without a word is a failure of its unit alone."""
@@ -92,11 +111,11 @@ class Worker:
         assert unit is not None
         try:
             self.pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
             self.process.join()
             if self.process.exitcode == INTERRUPTED:
                 raise KeyboardInterrupt from None
-            write_json(unit.file, {"error": f"its process ended with code {self.process.exitcode}"})
+            write_json(unit.file, {"error": f"its process {ending(self.process.exitcode)}"})
         return unit
 
     @property
@@ -108,8 +127,16 @@ class Worker:
         self.process.terminate()
 
 
-def serve(pipe: Any, beside: int) -> None:
-    """Do what comes through the pipe; leave quietly when told to stop."""
+def ending(code: int | None) -> str:
+    """How a process ended, by the code it left."""
+    if code is not None and code < 0:
+        return f"was killed by signal {-code} ({signal.strsignal(-code)})"
+    return f"ended with code {code}"
+
+
+def serve(pipe: Any, beside: int, threads: int) -> None:
+    """Do what comes through the pipe, with so many threads unless a unit asks for others; leave when told to stop."""
+    torch.set_num_threads(threads)
     try:
         while True:
             perform(pipe.recv(), beside=beside)
@@ -130,9 +157,8 @@ def side_by_side(waiting: list[Unit], jobs: int, clock: "Clock") -> None:
             crew = [worker for worker in crew if worker.alive]
             crew += [Worker(context, jobs - 1) for _ in range(min(jobs - len(crew), len(waiting)))]
             for worker in crew:
-                if waiting and worker.unit is None:
-                    clock.begins(waiting[0])
-                    worker.give(waiting.pop(0))
+                if waiting and worker.unit is None and worker.give(waiting[0]):
+                    clock.begins(waiting.pop(0))
             for pipe in wait([worker.pipe for worker in crew if worker.unit]):
                 clock.ends(next(worker for worker in crew if worker.pipe is pipe).take())
     finally:
@@ -163,7 +189,10 @@ class Clock:
         seconds = time.monotonic() - self.began[unit.what]
         self.left.remove(unit)
         self.taken, self.expected = self.taken + seconds, self.expected + unit.seconds
-        if error := read_json(unit.file).get("error"):
+        found = read_json(unit.file)
+        if error := found.get("error"):
             self.say(f"{unit.what} FAILED: {error}")
         elif self.jobs > 1:
-            self.say(f"{unit.what} finished after {duration(seconds)}")
+            figure = found.get(unit.figure)
+            told = f": {unit.figure.replace('_', ' ')} {figure:.4f}" if figure is not None else ""
+            self.say(f"{unit.what} finished after {duration(seconds)}{told}")
