@@ -44,6 +44,11 @@ class Recording(dict[str, Tensor]):
     def all(self, name: str) -> list[Tensor]:
         return self.history.get(name, [])
 
+    def clear(self) -> None:
+        """Forget what was shown so far."""
+        super().clear()
+        self.history.clear()
+
 
 def taps(model: nn.Module) -> dict[str, Tap]:
     """Every tap of the model by name."""

@@ -9,18 +9,19 @@ import torch
 from regard.attention import Look
 from regard.cli.options import DecodeOptions
 from regard.decode import check_alignment, generate, together, translate
+from regard.decode.alignment import looking
 from regard.decode.session import Session
 from regard.decode.settings import Decode
 from regard.decode.translate import written
 from regard.systems import SYSTEMS
-from regard.tap import record
+from regard.tap import record, taps
 from regard.text import Text, Tokenizer
 from tests.decode.conftest import small
 from tests.helpers import refused, same
 from tests.laws.cases import Case
 
 TEXTS = ["the ch", "r", "cross the road didn't", "en the"]
-TAPS = {"transformer": "decoder.blocks.1.cross.look.weights", "seq2seq-attention": "alignment.look.weights"}
+TAPS = {"transformer": "decoder.blocks.1.cross.look.weights", "seq2seq-attention": "decoder.alignment.look.weights"}
 
 
 def made(kind: str, vocabulary: int, seed: int = 3):
@@ -55,24 +56,52 @@ def test_a_session_keeps_what_each_row_looks_at(tokenizer, kind) -> None:
     rows = [[tokenizer.start, 5, 7], [tokenizer.start], [tokenizer.start, 9]]
     order = [2, 0, 0, 1]
     with torch.inference_mode():
-        session = Session(model, [list(row) for row in rows], room=7, sources=sources, aligned=True)
-        before = session.looks.newest
-        session.select(order)
-        assert torch.equal(session.looks.newest, before[order])
-        session.append(torch.tensor([11, 6, 8, 10]), [11, 6, 8, 10])
+        with looking(model, sources) as looks:
+            session = Session(model, [list(row) for row in rows], room=7, sources=sources, looks=looks)
+            before = session.looks.newest
+            session.select(order)
+            assert torch.equal(session.looks.newest, before[order])
+            session.append(torch.tensor([11, 6, 8, 10]), [11, 6, 8, 10])
+        told = session.tell(torch.tensor([[11], [6], [8], [10]]), torch.zeros(4, 1))
     for i, (row, token) in enumerate(zip(order, [11, 6, 8, 10], strict=True)):
         alone = looked_at(model, TAPS[kind], sources[row], [*rows[row], token])
         length = len(sources[row])
         same(session.looks.newest[i, :length], alone[-1])
         same(session.looks.total[i, :length], alone[-2] + alone[-1])
         assert not session.looks.newest[i, length:].any()
-        assert session.looked()[i] == [int(alone[-1, :-1].argmax())]
+        assert told[i].looked == [int(alone[-1, :-1].argmax())]
+        assert told[i].covered == pytest.approx(
+            float(session.looks.total[i, :length].clamp(max=1).log().sum()), rel=1e-5
+        )
 
 
 def test_nothing_is_kept_unless_it_is_asked_for(tokenizer, translator, monkeypatch) -> None:
     monkeypatch.setattr("regard.decode.alignment.record", None)
     found = generate(translator, tokenizer, Decode(max_tokens=7), sources=[[5, 6]])[0][0]
     assert found.aligned == []
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0.9}, {"beam": 3}], ids=["greedy", "sampled", "beam"])
+@pytest.mark.parametrize("aligned", [False, True], ids=["plain", "aligned"])
+def test_the_device_is_asked_once_for_each_token(tokenizer, kind, settings, aligned, monkeypatch) -> None:
+    model, steps, words, listened = made(kind, len(tokenizer)), [], [], []
+    tell, tolist = Session.tell, torch.Tensor.tolist
+    monkeypatch.setattr(Session, "tell", lambda *args: steps.append(args) or tell(*args))
+    monkeypatch.setattr(torch.Tensor, "tolist", lambda tensor: words.append(tensor) or tolist(tensor))
+    monkeypatch.setattr(torch.Tensor, "item", None)
+    monkeypatch.setattr("regard.decode.alignment.record", lambda *args: listened.append(args) or record(*args))
+    sources = [tokenizer.encode(text) for text in TEXTS]
+    generate(model, tokenizer, Decode(max_tokens=13, replace_unknown=aligned, **settings), sources=sources, seed=5)
+    assert len(steps) == len(words) > 5
+    assert len(listened) == aligned
+
+
+def test_a_search_that_breaks_off_leaves_nobody_listening(tokenizer, kind, monkeypatch) -> None:
+    model = made(kind, len(tokenizer))
+    monkeypatch.setattr(Session, "tell", None)
+    with pytest.raises(TypeError):
+        generate(model, tokenizer, Decode(replace_unknown=True), sources=[[5, 6]])
+    assert all(tap.listener is None for tap in taps(model).values())
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 0.9}, {"beam": 3}], ids=["greedy", "sampled", "beam"])
@@ -117,9 +146,9 @@ def test_an_ensemble_looks_where_its_members_look_on_average(tokenizer) -> None:
     source = [*tokenizer.encode("the road"), tokenizer.end]
 
     def newest(model):
-        with torch.inference_mode():
-            session = Session(model, [[tokenizer.start, 5]], room=3, sources=[source], aligned=True)
-        return session.looks.newest
+        with torch.inference_mode(), looking(model, [source]) as looks:
+            Session(model, [[tokenizer.start, 5]], room=3, sources=[source], looks=looks)
+        return looks.newest
 
     same(newest(together(members)), (newest(members[0]) + newest(members[1])) / 2)
     same(newest(together([members[0], members[0]])), newest(members[0]))
@@ -194,11 +223,11 @@ def test_options_let_the_penalty_of_a_run_step_back_with_its_beam() -> None:
 def test_every_translator_looks_at_present_places_alone_or_says_that_it_cannot(name: str) -> None:
     model, sources = Case(name).build(), [[5, 6, 7, 9, 3], [8, 3]]
     if not any(isinstance(part, Look) and part.role == "cross" for part in model.modules()):
-        with refused("has no attention to a source"):
-            Session(model, [[2], [2]], room=5, sources=sources, aligned=True)
+        with refused("has no attention to a source"), looking(model, sources):
+            pass
         return
-    with torch.inference_mode():
-        session = Session(model, [[2], [2, 11]], room=5, sources=sources, aligned=True)
+    with torch.inference_mode(), looking(model, sources) as looks:
+        session = Session(model, [[2], [2, 11]], room=5, sources=sources, looks=looks)
         session.append(torch.tensor([13, 17]), [13, 17])
     same(session.looks.newest.sum(1), torch.ones(2))
     same(session.looks.total.sum(1), torch.full((2,), 2.0))

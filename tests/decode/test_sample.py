@@ -2,7 +2,7 @@
 
 import torch
 
-from regard.decode.sample import Chance, draw, min_p, repetition, top_k, top_p
+from regard.decode.sample import Chance, draw, min_p, repetition, seeds, top_k, top_p
 
 
 def probabilities(*values: float) -> torch.Tensor:
@@ -57,7 +57,7 @@ def test_what_was_filtered_out_is_never_drawn_even_at_the_edges() -> None:
 
 
 def test_a_row_draws_the_same_numbers_whatever_its_neighbours_do() -> None:
-    both, alone = Chance(7, [0, 1, 2]), Chance(7, [2])
+    both, alone = Chance(seeds(7, [0, 1, 2])), Chance(seeds(7, [2]))
     both.next([0, 1, 2])
     alone.next([2])
     assert both.next([1, 2])[1] == alone.next([2])[0]

@@ -72,7 +72,8 @@ def test_a_perfect_models_loss_is_zero_and_guessing_costs_the_log_of_the_vocabul
 
     def loss(sharpness: float) -> float:
         wanted = torch.nn.functional.one_hot(given.targets.clamp(min=0), 13).float() * sharpness
-        system = SimpleNamespace(hidden=lambda *_, **__: wanted, logits=lambda rows: rows, vocabulary=13, context=99)
+        sizes = {"vocabulary": 13, "context": 99, "whole_batches": False, "training": False}
+        system = SimpleNamespace(hidden=lambda *_, **__: wanted, logits=lambda rows: rows, **sizes)
         return float(objective(system, given).nats) / given.count
 
     assert loss(100.0) == pytest.approx(0, abs=1e-6)

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import torch
 
 from regard.data import IGNORE, Batch
 from regard.errors import Interrupted
-from regard.objectives import OBJECTIVES, Reward, Translation, reward
+from regard.objectives import OBJECTIVES, Reward, Translation, likelihood, reward
 from regard.objectives.gleu import gleu
+from regard.systems.moe_lstm import MoeLstm
 from regard.systems.seq2seq_attention import Seq2SeqAttention
 from regard.systems.transformer import Transformer
+from regard.tap import collect
 from regard.train import resume, train
 from regard.train.device import cpu_has_bfloat16
 from tests.helpers import lines_file, recipe, refused, same
@@ -125,12 +128,28 @@ def test_the_loss_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     same(loss.parts["reward"], (rewards.mean(1) * sizes).sum())
 
 
+def test_the_balance_of_experts_keeps_its_weight_and_sees_what_was_drawn_too() -> None:
+    """Over both passes, each of which has a gradient, and not over the drawing itself."""
+    system, objective = model(MoeLstm), Reward(likelihood=0.3, samples=3)
+    torch.manual_seed(7)
+    loss = objective(system, THREE)
+    torch.manual_seed(7)
+    with collect(system, "*.balance") as seen:
+        rest = objective.loss(system, replace(THREE, at=THREE.places()))
+    assert [len(seen.all(f"{side}_experts.balance")) for side in ("encoder", "decoder")] == [2, 2]
+    assert len({term.item() for name in seen for term in seen.all(name)}) == 4, "all are alike: the test sees nothing"
+    balance = sum(sum(seen.all(name)) / 2 for name in seen) * 11
+    same(loss.total, rest.total + balance)
+    same(loss.parts["balance"], balance.detach())
+    assert loss.parts["reward"] == rest.parts["reward"]
+
+
 @pytest.mark.parametrize("kind", [Seq2SeqAttention, Transformer])
 def test_in_pieces_it_is_the_same(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch cut into rows draws the same samples; logits made in pieces give the same gradient."""
     system, found = model(kind), []
     for pieces, at_once in ((1, 2**28), (2, 2**28), (3, 2**28), (1, 5 * 11)):
-        monkeypatch.setattr(reward, "AT_ONCE", {"cpu": at_once})
+        monkeypatch.setattr(likelihood, "AT_ONCE", {"cpu": at_once})
         torch.manual_seed(9)
         system.zero_grad()
         parts = [Reward(likelihood=0.2)(system, piece) for piece in THREE.split(pieces)]

@@ -44,7 +44,7 @@ class Blocks(NamedTuple):
 
     slot: Int[Tensor, "m"]
     owner: Int[Tensor, "blocks"]
-    count: Int[Tensor, "e"]  # how many tokens each expert is given
+    load: Int[Tensor, "e"]  # how many tokens each expert is given
 
 
 class Experts(nn.Module):
@@ -85,7 +85,7 @@ class Experts(nn.Module):
         routes = self._route(tokens, None if present is None else present.flatten())
         blocks = in_blocks(routes.expert.flatten(), self.experts)
         self.gates(lambda: table(routes).unflatten(0, x.shape[:2]))
-        self.load(lambda: blocks.count)
+        self.load(lambda: blocks.load)
         if self.training:
             self.balance(lambda: self._balance(routes))
         return self._mix(tokens, routes, blocks).to(x.dtype).unflatten(0, x.shape[:2])

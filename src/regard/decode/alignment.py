@@ -13,9 +13,16 @@ from regard.attention.look import Look
 from regard.decode.ensemble import Ensemble
 from regard.decode.settings import Decode
 from regard.errors import UserError
-from regard.shapes import Int, Tensor
+from regard.shapes import Float, Int, Tensor
 from regard.systems import System
-from regard.tap import record
+from regard.tap import Recording, record
+
+
+@contextmanager
+def looking(model: System, sources: list[list[int]]) -> "Iterator[Looks]":
+    """Looks at these sources, of a session that lives inside: it is listened to as long."""
+    with record(model, *alignment_taps(model)) as seen:
+        yield Looks(seen, sources, model.device)
 
 
 class Looks:
@@ -24,8 +31,8 @@ class Looks:
     The last token of each source is its end symbol: it is looked at like any other and never taken for a word.
     """
 
-    def __init__(self, model: System, sources: list[list[int]], device: torch.device):
-        self.model, self.taps = model, alignment_taps(model)
+    def __init__(self, seen: Recording, sources: list[list[int]], device: torch.device):
+        self.seen = seen
         self.lengths = torch.tensor([len(source) for source in sources], device=device)
         self.index = torch.arange(max(map(len, sources)), device=device)
         self.newest = torch.zeros(len(sources), len(self.index), device=device)
@@ -34,9 +41,9 @@ class Looks:
     @contextmanager
     def watching(self, last: Int[Tensor, "b"], count: int) -> Iterator[None]:
         """Of the `count` tokens that each row is fed inside, the one at `last` makes the step that is kept."""
-        with record(self.model, *self.taps) as seen:
-            yield
-        shown = [torch.cat(seen.all(tap), dim=2)[:, :, -count:] for tap in self.taps]
+        self.seen.clear()
+        yield
+        shown = [torch.cat(self.seen.all(tap), dim=2)[:, :, -count:] for tap in self.seen]
         steps = torch.stack([weights.float().mean(1) for weights in shown]).mean(0)
         self.newest = steps[torch.arange(len(steps), device=last.device), last]
         self.total = self.total + self.newest
@@ -44,16 +51,16 @@ class Looks:
     def select(self, rows: Int[Tensor, "n"]) -> None:
         self.lengths, self.newest, self.total = self.lengths[rows], self.newest[rows], self.total[rows]
 
-    def words(self) -> list[int]:
+    def words(self) -> Int[Tensor, "b"]:
         """The place in the source that each row's newest step looks at most."""
         words = self.index < self.lengths[:, None] - 1
-        return self.newest.masked_fill(~words, -1.0).argmax(-1).tolist()
+        return self.newest.masked_fill(~words, -1.0).argmax(-1)
 
-    def covered(self) -> list[float]:
+    def covered(self) -> Float[Tensor, "b"]:
         """The sum over each source of log(min(total, 1)): 0 when every place was looked at once in all."""
         least = torch.finfo(self.total.dtype).tiny  # a weight may be too small for a float; its logarithm is not
         logs = self.total.clamp(least, 1.0).log()
-        return logs.masked_fill(self.index >= self.lengths[:, None], 0.0).sum(-1).tolist()
+        return logs.masked_fill(self.index >= self.lengths[:, None], 0.0).sum(-1)
 
 
 def alignment_taps(model: System) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import torch
 
 from regard.decode.hypothesis import Hypothesis, length_penalty
-from regard.decode.session import Session
+from regard.decode.session import Session, Told
 from regard.decode.settings import Decode
 
 Candidate = tuple[float, int, int, float]  # sum so far, row of the session, token, its log-probability
@@ -20,11 +20,10 @@ Candidate = tuple[float, int, int, float]  # sum so far, row of the session, tok
 
 @dataclass(frozen=True)
 class Step:
-    """What a step knows of each row of the session: its tokens, where the next one looks, what was covered."""
+    """What a step knows of each row of the session: its tokens, and what was told of it."""
 
     rows: list[list[int]]
-    looked: list[list[int]]
-    covered: list[float]
+    told: list[Told]
 
 
 @dataclass(frozen=True)
@@ -52,17 +51,17 @@ class Search:
             old = before[row - first]
             values = [*old.values, value]
             if token != end and len(self.live) < self.settings.beam:
-                self.live.append(Beginning(total, values, [*old.looked, *step.looked[row]]))
+                self.live.append(Beginning(total, values, [*old.looked, *step.told[row].looked]))
                 going.append((row, token))
             elif token == end and rank < self.settings.beam:
-                self._finish(step.rows[row], Beginning(total, values, old.looked), step.covered[row], "end")
+                self._finish(step.rows[row], Beginning(total, values, old.looked), step.told[row].covered, "end")
         return going
 
     def close(self, going: list[tuple[int, int]], step: Step) -> None:
         """No token more: fill up with what is unfinished."""
         for beginning, (row, token) in zip(self.live, going, strict=True):
             if len(self.done) < self.settings.beam:
-                self._finish([*step.rows[row], token], beginning, step.covered[row], "length")
+                self._finish([*step.rows[row], token], beginning, step.told[row].covered, "length")
 
     def _finish(self, row: list[int], found: Beginning, covered: float, ended: str) -> None:
         """log P / lp + beta * coverage, Wu et al. (2016), eq. 14. The step that ends a text looks and counts too."""
@@ -76,12 +75,11 @@ def beam_search(session: Session, settings: Decode, *, end: int, most: int) -> l
     searches = [Search(len(row), settings) for row in session.rows]
     open_searches = searches
     for count in range(1, most + 1):
-        table = best_tokens(session, 2 * settings.beam)
-        step = Step(session.rows, session.looked(), session.covered())
+        step = Step(session.rows, best_tokens(session, 2 * settings.beam))
         still_open, going, first = [], [], 0
         for search in open_searches:
             live = len(search.live)
-            ranked = rank(search, table[first : first + live], first)[: 2 * settings.beam]
+            ranked = rank(search, step.told[first : first + live], first)[: 2 * settings.beam]
             here = search.advance(ranked, first, step, end)
             first += live
             if len(search.done) >= settings.beam or not here:
@@ -100,16 +98,18 @@ def beam_search(session: Session, settings: Decode, *, end: int, most: int) -> l
     return [sorted(search.done, key=lambda h: -h.score)[: settings.beam] for search in searches]
 
 
-def best_tokens(session: Session, count: int) -> list[list[tuple[float, int]]]:
-    """For each row its likeliest next tokens with their log-probabilities: the one word from the device in a step."""
+def best_tokens(session: Session, count: int) -> list[Told]:
+    """Each row's likeliest next tokens with their log-probabilities."""
     scores = session.log_probabilities()
     values, tokens = scores.topk(min(count, scores.shape[-1]))
-    return [list(zip(v, t, strict=True)) for v, t in zip(values.tolist(), tokens.tolist(), strict=True)]
+    return session.tell(tokens, values)
 
 
-def rank(search: Search, table: list[list[tuple[float, int]]], first: int) -> list[Candidate]:
+def rank(search: Search, told: list[Told], first: int) -> list[Candidate]:
     """Every way to lengthen this text's beginnings, best first."""
     candidates = [
-        (search.live[i].total + value, first + i, token, value) for i, row in enumerate(table) for value, token in row
+        (search.live[i].total + value, first + i, token, value)
+        for i, row in enumerate(told)
+        for token, value in zip(row.tokens, row.values, strict=True)
     ]
     return sorted(candidates, key=lambda candidate: -candidate[0])

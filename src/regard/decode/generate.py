@@ -1,12 +1,14 @@
 """From prompts or sources to hypotheses: the one door to decoding."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 import torch
 
+from regard.decode.alignment import looking
 from regard.decode.beam import beam_search
 from regard.decode.hypothesis import NOTHING, Hypothesis
-from regard.decode.sample import Chance
+from regard.decode.sample import Chance, seeds
 from regard.decode.sampler import Sampler
 from regard.decode.session import Session, check_prompts
 from regard.decode.settings import Decode
@@ -43,36 +45,40 @@ def generate(
     check_prompts(model, rows, ended)
     if stop and settings.beam > 1:
         raise UserError("stop strings and a beam do not go together: leave one out")
+    if settings.aligned and sources is None:
+        raise UserError("what is looked at in a source can be kept only where there is one")
     found = {i: [NOTHING] for i, source in enumerate(sources or []) if not source}
     lengths = [len(row) for row in (ended if ended is not None else rows)]
     by_length = sorted((i for i in range(len(rows)) if i not in found), key=lambda i: -lengths[i])
     longest = max(map(len, rows), default=0) + settings.max_tokens
     size = max(1, TOGETHER.get(model.device.type, 2**14) // longest // settings.beam)
-    chance, told = Chance(seed, by_length, first), listening(tokenizer, stop, on_token)
+    chance, told = Chance(seeds(seed, by_length, first)), listening(tokenizer, stop, on_token)
     for begin in range(0, len(by_length), size):
         numbers = by_length[begin : begin + size]
         sources_here = [ended[i] for i in numbers] if ended is not None else None
-        session, most = opened(model, [rows[i] for i in numbers], sources_here, settings)
-        if settings.beam > 1:
-            results = beam_search(session, settings, end=tokenizer.end, most=most)
-        else:
-            sampler = Sampler(session, settings, end=tokenizer.end, numbers=numbers, chance=chance, **told)
-            results = sampler.run(most)
+        with opened(model, [rows[i] for i in numbers], sources_here, settings) as (session, most):
+            if settings.beam > 1:
+                results = beam_search(session, settings, end=tokenizer.end, most=most)
+            else:
+                sampler = Sampler(session, settings, end=tokenizer.end, numbers=numbers, chance=chance, **told)
+                results = sampler.run(most)
         found |= dict(zip(numbers, results, strict=True))
         if on_done is not None:
             on_done(len(found))
     return [found[i] for i in range(len(rows))]
 
 
+@contextmanager
 def opened(
     model: System, rows: list[list[int]], sources: list[list[int]] | None, settings: Decode
-) -> tuple[Session, int]:
+) -> Iterator[tuple[Session, int]]:
     """A session for these rows, and how many tokens each may get."""
     most = settings.max_tokens
     if sources is not None and model.limit is not None:  # a translator's target is not slid along: it ends there
         most = min(most, model.limit - max(map(len, rows)) + 1)
     rows = [list(row) for row in rows]
-    return Session(model, rows, room=most, sources=sources, aligned=settings.aligned), most
+    with looking(model, sources or []) if settings.aligned else nullcontext() as looks:
+        yield Session(model, rows, room=most, sources=sources, looks=looks), most
 
 
 def listening(

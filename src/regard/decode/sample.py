@@ -59,14 +59,16 @@ def draw(scores: Float[Tensor, "b v"], chance: Float[Tensor, "b"]) -> Int[Tensor
 class Chance:
     """Random numbers of each row's own, so that a row draws the same whatever its neighbours do.
 
-    Any whole number is a seed. `first` is added to the numbers, for rows that come after others.
+    `seeds` has one for each row, by its number.
     """
 
-    def __init__(self, seed: int, numbers: list[int], first: int = 0):
-        def stream(number: int) -> torch.Generator:
-            return torch.Generator().manual_seed((seed * 1_000_003 + first + number) % 2**63)
-
-        self.streams = {number: stream(number) for number in numbers}
+    def __init__(self, seeds: dict[int, int]):
+        self.streams = {number: torch.Generator().manual_seed(seed) for number, seed in seeds.items()}
 
     def next(self, numbers: list[int]) -> Float[Tensor, "b"]:
         return torch.cat([torch.rand(1, generator=self.streams[number]) for number in numbers])
+
+
+def seeds(seed: int, numbers: list[int], first: int = 0) -> dict[int, int]:
+    """A seed for each row out of one, any whole number; `first` is added for rows that come after others."""
+    return {number: (seed * 1_000_003 + first + number) % 2**63 for number in numbers}

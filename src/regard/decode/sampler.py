@@ -1,19 +1,14 @@
 """Greedy decoding (temperature 0) or sampling, one token for every open row at a time."""
 
 from collections.abc import Callable
-from typing import Protocol
+
+import torch
 
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.sample import draw, filtered, repetition
-from regard.decode.session import Session
+from regard.decode.sample import Chance, draw, filtered, repetition
+from regard.decode.session import Session, Told
 from regard.decode.settings import Decode
 from regard.shapes import Float, Int, Tensor
-
-
-class Draws(Protocol):
-    """Where random numbers come from: `next(numbers)` gives one in [0, 1) for each of the texts."""
-
-    def next(self, numbers: list[int]) -> Float[Tensor, "b"]: ...
 
 
 class Sampler:
@@ -29,7 +24,7 @@ class Sampler:
         *,
         end: int,
         numbers: list[int],
-        chance: Draws,
+        chance: Chance,
         stops: Callable[[int, list[int]], bool] = lambda number, tokens: False,
         on_token: Callable[[int, int], None] = lambda number, token: None,
     ):
@@ -46,16 +41,17 @@ class Sampler:
         for _ in range(most):
             scores = self.session.log_probabilities()
             chosen = self._choose(scores, open_rows)
-            values = scores.gather(1, chosen[:, None])[:, 0].tolist()
-            words = chosen.tolist()
-            for number, token, value, looked in zip(open_rows, words, values, self.session.looked(), strict=True):
-                self._take(number, token, value, looked)
+            told = self.session.tell(chosen[:, None], scores.gather(1, chosen[:, None]))
+            for number, row in zip(open_rows, told, strict=True):
+                self._take(number, row)
             going = [i for i, number in enumerate(open_rows) if number not in self.ended]
             if not going:
                 break
-            open_rows = [open_rows[i] for i in going]
-            self.session.select(going)
-            self.session.append(chosen[going] if len(going) < len(words) else chosen, [words[i] for i in going])
+            if len(going) < len(open_rows):
+                open_rows, told = [open_rows[i] for i in going], [told[i] for i in going]
+                chosen = chosen[torch.tensor(going, device=chosen.device)]
+                self.session.select(going)
+            self.session.append(chosen, [row.tokens[0] for row in told])
         return [[self._hypothesis(number)] for number in self.numbers]
 
     def _choose(self, scores: Float[Tensor, "b v"], open_rows: list[int]) -> Int[Tensor, "b"]:
@@ -64,13 +60,14 @@ class Sampler:
             return scores.argmax(-1)
         return draw(filtered(scores, self.settings), self.chance.next(open_rows).to(scores.device))
 
-    def _take(self, number: int, token: int, value: float, looked: list[int]) -> None:
+    def _take(self, number: int, told: Told) -> None:
+        (token,), (value,) = told.tokens, told.values
         self.values[number].append(value)
         if token == self.end:
             self.ended[number] = "end"
             return
         self.tokens[number].append(token)
-        self.aligned[number] += looked
+        self.aligned[number] += told.looked
         self.on_token(number, token)
         if self.stops(number, self.tokens[number]):
             self.ended[number] = "stop"

@@ -1,6 +1,7 @@
 """Texts that grow token by token (O11)."""
 
 from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,14 +13,26 @@ from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 
 
+class Told(NamedTuple):
+    """What is known of a row on the host: tokens that may follow, and how likely each of them is.
+
+    Where looks are kept, `looked` is the place in the source that the next token looks at most, and `covered` how much
+    of the source was looked at, as the coverage penalty has it.
+    """
+
+    tokens: list[int]
+    values: list[float]
+    looked: list[int]
+    covered: float
+
+
 class Session:
     """Rows of tokens and what a model remembers of them.
 
     A row longer than the model's limit is seen through a window that moves on by half a limit at a time; where it
     stands depends on the row's own length alone, so a row's continuation does not depend on its neighbours.
 
-    With `aligned` the session keeps what each row looks at in its source, in `looks`; it costs, and needs a model
-    with attention to a source.
+    `looks` keep what each row looks at in its source, where they are given.
     """
 
     def __init__(
@@ -29,15 +42,12 @@ class Session:
         *,
         room: int,
         sources: list[list[int]] | None = None,
-        aligned: bool = False,
+        looks: Looks | None = None,
     ):
-        self.model, self.rows, self.device = model, rows, model.device
+        self.model, self.rows, self.device, self.looks = model, rows, model.device, looks
         longest = max(map(len, rows)) + room
         self.capacity = longest if model.limit is None else min(model.limit, longest)
         self.memory = model.encode(*table(sources, self.device)) if sources is not None else None
-        if aligned and sources is None:
-            raise UserError("what is looked at in a source can be kept only where there is one")
-        self.looks = Looks(model, sources, self.device) if aligned and sources is not None else None
         self._open()
 
     def log_probabilities(self) -> Float[Tensor, "b v"]:
@@ -66,14 +76,15 @@ class Session:
         if self.looks is not None:
             self.looks.select(index)
 
-    def looked(self) -> list[list[int]]:
-        """For each row the place in the source that its next token looks at most, in a list that is empty when nothing
-        is kept."""
-        return [[place] for place in self.looks.words()] if self.looks is not None else [[] for _ in self.rows]
+    def tell(self, tokens: Int[Tensor, "b n"], values: Float[Tensor, "b n"]) -> list[Told]:
+        """What is to be known of each row for its next step: the one word from the device in it.
 
-    def covered(self) -> list[float]:
-        """For each row how much of its source was looked at, as the coverage penalty has it; 0 when nothing is kept."""
-        return self.looks.covered() if self.looks is not None else [0.0 for _ in self.rows]
+        All of it is read as float32, which holds every whole number below 2^24: no vocabulary is that large.
+        """
+        parts, count = [tokens.float(), values.float()], tokens.shape[1]
+        if self.looks is not None:
+            parts += [self.looks.words()[:, None].float(), self.looks.covered()[:, None]]
+        return [told(row, count) for row in torch.cat(parts, dim=1).tolist()]
 
     def _open(self) -> None:
         """Read what each row's window shows, into an empty cache."""
@@ -87,6 +98,13 @@ class Session:
 
     def _watched(self, last: Int[Tensor, "b"], count: int) -> AbstractContextManager[None]:
         return self.looks.watching(last, count) if self.looks is not None else nullcontext()
+
+
+def told(row: list[float], count: int) -> Told:
+    """What the device said of a row: so many tokens, as many values, and two numbers more where looks are kept."""
+    tokens, values, looks = row[:count], row[count : 2 * count], row[2 * count :]
+    looked, covered = ([int(looks[0])], looks[1]) if looks else ([], 0.0)
+    return Told([int(token) for token in tokens], values, looked, covered)
 
 
 def table(rows: list[list[int]], device: torch.device) -> tuple[Int[Tensor, "b t"], Tensor | None]:

@@ -8,7 +8,7 @@ from regard.data import Batch, Batcher, Labelled
 from regard.data.sources import Source
 from regard.data.store import Store, write_labelled
 from regard.errors import UserError
-from regard.objectives.likelihood import Loss, piece_loss
+from regard.objectives.likelihood import Loss, label_nats
 from regard.systems import System
 from regard.text import Tokenizer
 
@@ -47,4 +47,5 @@ class Classification:
 
     def __call__(self, model: System, batch: Batch) -> Loss:
         scores = model.classify(batch.tokens, batch.at.present if batch.at is not None else None)
-        return Loss(*piece_loss(scores, batch.targets, lambda rows: rows, self.smoothing), batch.count)
+        costs, nats = label_nats(scores, batch.targets, self.smoothing)
+        return Loss(costs.sum(), nats.detach(), batch.count)

@@ -1,6 +1,5 @@
 """Maximum likelihood (O1, O2): the probability of what really follows, for a text alone or given a source."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
@@ -15,7 +14,7 @@ from regard.data.store import Store, write_documents, write_pairs
 from regard.errors import UserError
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
-from regard.tap import collect
+from regard.tap import Recording, collect
 from regard.text import Tokenizer
 
 PIECE = 8192  # tokens of a long text that are read together
@@ -24,15 +23,21 @@ AT_ONCE = {"cpu": 2**28, "cuda": 2**31}  # logits held together; more are made i
 
 @dataclass(frozen=True)
 class Loss:
-    """Sums over the counted targets: what is minimised, the plain negative log-likelihood in nats, and how many.
+    """What is minimised, summed over the counted targets; the plain negative log-likelihood of each; and how many.
 
-    `parts` are what else is in the total, by name, to be shown.
+    `each` has the shape of the targets and is 0 where one is not counted. `parts` are what else is in the total, by
+    name, to be shown.
     """
 
     total: Float[Tensor, ""]
-    nats: Float[Tensor, ""]
+    each: Float[Tensor, "..."]
     count: int
     parts: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def nats(self) -> Float[Tensor, ""]:
+        """Of all targets together."""
+        return self.each.sum()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +76,13 @@ class NextToken:
         if model.whole_batches:
             batch = replace(batch, at=batch.places())
         if not (model.whole_batches and model.training):
-            return self._likelihood(model, batch)
+            return self.loss(model, batch)
         with collect(model, "*.balance") as seen:
-            loss = self._likelihood(model, batch)
-        return balanced(loss, [each for name in seen for each in seen.all(name)], batch)
+            loss = self.loss(model, batch)
+        return balanced(loss, seen, batch)
 
-    def _likelihood(self, model: System, batch: Batch) -> Loss:
+    def loss(self, model: System, batch: Batch) -> Loss:
+        """All that is minimised but what keeps experts evenly used."""
         memory = model.encode(batch.source, batch.source_present) if batch.source is not None else None
         vectors = model.hidden(batch.tokens, memory, at=batch.at)
         return vocabulary_loss(model, vectors, batch, smoothing=self.smoothing)
@@ -101,51 +107,69 @@ def carried(model: System, batch: Batch, *, smoothing: float) -> Loss:
 
     A row that has ended is read no further: beside one long text the padding would be most of the work.
     """
-    cache, losses, begin = model.start(*batch.tokens.shape), [], 0
-    going, lengths, count = batch, batch.lengths, batch.count
+    cache, totals, begin = model.start(*batch.tokens.shape), [], 0
+    going, lengths, rows = batch, batch.lengths, torch.arange(len(batch), device=batch.tokens.device)
+    each = torch.zeros(batch.targets.shape, device=batch.tokens.device)
     while begin < max(lengths):
         left = [i for i, length in enumerate(lengths) if length > begin]
         if len(left) < len(lengths):
-            rows = torch.tensor(left, device=batch.tokens.device)
-            going, lengths = Batch(going.tokens[rows], going.targets[rows], count), [lengths[i] for i in left]
-            cache.reorder(rows)
+            kept = torch.tensor(left, device=batch.tokens.device)
+            going, lengths = Batch(going.tokens[kept], going.targets[kept], batch.count), [lengths[i] for i in left]
+            rows = rows[kept]
+            cache.reorder(kept)
         piece = going.columns(begin, begin + max(model.context, PIECE // len(left)))
-        losses.append(vocabulary_loss(model, model.hidden(piece.tokens, None, cache), piece, smoothing=smoothing))
-        begin += piece.tokens.shape[1]
-    return added(losses, count)
+        loss = vocabulary_loss(model, model.hidden(piece.tokens, None, cache), piece, smoothing=smoothing)
+        end = begin + piece.tokens.shape[1]
+        each[rows, begin:end] = loss.each
+        totals.append(loss.total)
+        begin = end
+    return Loss(torch.stack(totals).sum(), each, batch.count)
 
 
-def balanced(loss: Loss, terms: list[Float[Tensor, ""]], batch: Batch) -> Loss:
-    """With the terms that keep experts evenly used. They hold for the whole batch, so each target counts them once."""
+def balanced(loss: Loss, seen: Recording, batch: Batch) -> Loss:
+    """With the terms that keep experts evenly used.
+
+    They hold for the whole batch, so each target counts them once: their mean, where the batch was read several times.
+    """
+    terms = [torch.stack(seen.all(name)).mean() for name in seen]
     term = torch.stack(terms).sum() * (batch.targets != IGNORE).sum()
     return replace(loss, total=loss.total + term, parts={**loss.parts, "balance": term.detach()})
 
 
 def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float) -> Loss:
-    """The loss over the vocabulary, without ever holding more than `AT_ONCE` logits."""
-    rows, targets = vectors.flatten(0, 1), batch.targets.flatten()
+    costs, nats = token_nats(model, vectors, batch.targets, smoothing)
+    return Loss(costs.sum(), nats.detach(), batch.count)
+
+
+def token_nats(
+    model: System, vectors: Float[Tensor, "b t w"], targets: Int[Tensor, "b t"], smoothing: float = 0.0
+) -> tuple[Float[Tensor, "b t"], Float[Tensor, "b t"]]:
+    """`label_nats` of each token, without ever holding more than `AT_ONCE` logits."""
+
+    def piece(rows: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+        return label_nats(model.logits(rows), wanted, smoothing)
+
+    rows, wanted = vectors.flatten(0, 1), targets.flatten()
     size = max(1, AT_ONCE.get(rows.device.type, 2**28) // model.vocabulary)
     if rows.shape[0] <= size:
-        return Loss(*piece_loss(rows, targets, model.logits, smoothing), batch.count)
-    pieces = []
-    for r, t in zip(rows.split(size), targets.split(size), strict=True):
-        total, nats = checkpoint(piece_loss, r, t, model.logits, smoothing, use_reentrant=False)
-        pieces.append(Loss(total, nats, 0))
-    return added(pieces, batch.count)
+        pieces = [piece(rows, wanted)]
+    else:
+        both = zip(rows.split(size), wanted.split(size), strict=True)
+        pieces = [checkpoint(piece, *each, use_reentrant=False) for each in both]
+    costs, nats = (torch.cat(each).view_as(targets) for each in zip(*pieces, strict=True))
+    return costs, nats
 
 
-def added(parts: list[Loss], count: int) -> Loss:
-    total, nats = torch.stack([part.total for part in parts]), torch.stack([part.nats for part in parts])
-    return Loss(total.sum(), nats.sum(), count)
+def label_nats(
+    logits: Float[Tensor, "n v"], targets: Int[Tensor, "n"], smoothing: float
+) -> tuple[Float[Tensor, "n"], Float[Tensor, "n"]]:
+    """What is minimised for each target, and its nats; 0 where it is not counted.
 
-
-def piece_loss(
-    rows: Float[Tensor, "n w"], targets: Int[Tensor, "n"], logits: Callable[[Tensor], Tensor], smoothing: float
-) -> tuple[Tensor, Tensor]:
-    """With label smoothing, `smoothing` of the probability is asked for every token alike (Szegedy et al., 2016)."""
-    scores = logits(rows).float()
-    nats = cross_entropy(scores, targets, ignore_index=IGNORE, reduction="sum")
+    With label smoothing, `smoothing` of the probability is asked for every label alike (Szegedy et al., 2016).
+    """
+    logits = logits.float()
+    nats = cross_entropy(logits, targets, ignore_index=IGNORE, reduction="none")
     if not smoothing:
-        return nats, nats.detach()
-    spread = (scores.logsumexp(-1) - scores.mean(-1)).masked_fill(targets == IGNORE, 0.0).sum()
-    return (1 - smoothing) * nats + smoothing * spread, nats.detach()
+        return nats, nats
+    even = (logits.logsumexp(-1) - logits.mean(-1)).masked_fill(targets == IGNORE, 0.0)
+    return (1 - smoothing) * nats + smoothing * even, nats

@@ -14,18 +14,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
-from torch.utils.checkpoint import checkpoint
 
 from regard.data import IGNORE, Batch
 from regard.data.batch import pad
 from regard.decode import Hypothesis
 from regard.decode.generate import opened
+from regard.decode.sample import Chance
 from regard.decode.sampler import Sampler
 from regard.decode.settings import Decode
 from regard.errors import UserError
 from regard.objectives.gleu import gleu
-from regard.objectives.likelihood import AT_ONCE, Loss, Translation
+from regard.objectives.likelihood import Loss, Translation, token_nats
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 
@@ -55,9 +54,9 @@ class Reward(Translation):
         if not 0 <= self.likelihood < torch.inf:
             raise UserError(f"objective.likelihood = {self.likelihood}; it must be 0 or more")
 
-    def __call__(self, model: System, batch: Batch) -> Loss:
+    def loss(self, model: System, batch: Batch) -> Loss:
         """`nats` is the likelihood of the references, `parts` the mean reward, times the targets as all sums are."""
-        loss = super().__call__(model, batch)
+        loss = super().loss(model, batch)
         if not (model.training and torch.is_grad_enabled()):
             return loss
         drawn, rewards = self.draw(model, batch)
@@ -87,30 +86,17 @@ class Reward(Translation):
             lengths = batch.source_present.sum(1).tolist()
             sources = [row[:length] for row, length in zip(sources, lengths, strict=True)]
         settings = Decode(max_tokens=max(most), temperature=self.temperature)
-        session, room = opened(model, [[start] for _ in sources], sources, settings)
-        session.select(copies(len(sources), self.samples))
-        numbers = list(range(len(session.rows)))
+        numbers = list(range(len(sources) * self.samples))
 
         def full(number: int, tokens: list[int]) -> bool:
             return len(tokens) >= most[number // self.samples]
 
-        chance = Streams(len(numbers))
-        found = Sampler(session, settings, end=end, numbers=numbers, chance=chance, stops=full).run(room)
+        # Seeds of torch's own generator, whose state a checkpoint holds: a resumed training draws what it would have.
+        chance = Chance(dict(enumerate(torch.randint(2**62, (len(numbers),)).tolist())))
+        with opened(model, [[start] for _ in sources], sources, settings) as (session, room):
+            session.select(copies(len(sources), self.samples))
+            found = Sampler(session, settings, end=end, numbers=numbers, chance=chance, stops=full).run(room)
         return [hypothesis for (hypothesis,) in found]
-
-
-class Streams:
-    """Random numbers of each row's own, so that it draws the same in a batch and in a piece of it.
-
-    They begin with torch's own generator, whose state a checkpoint holds: a resumed training draws what it would have.
-    """
-
-    def __init__(self, rows: int):
-        seeds = torch.randint(2**62, (rows,)).tolist()
-        self.streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-
-    def next(self, numbers: list[int]) -> Float[Tensor, "b"]:
-        return torch.cat([torch.rand(1, generator=self.streams[number]) for number in numbers])
 
 
 def log_likelihoods(model: System, drawn: Batch, batch: Batch) -> Float[Tensor, "n"]:
@@ -120,17 +106,7 @@ def log_likelihoods(model: System, drawn: Batch, batch: Batch) -> Float[Tensor, 
     rows = torch.tensor(copies(len(batch), len(drawn) // len(batch)), device=model.device)
     at = drawn.places() if model.whole_batches else None
     vectors = model.hidden(drawn.tokens, memory.reorder(rows), at=at)
-    size = max(1, AT_ONCE.get(model.device.type, 2**28) // model.vocabulary)
-    pieces = list(zip(vectors.flatten(0, 1).split(size), drawn.targets.flatten().split(size), strict=True))
-    if len(pieces) == 1:
-        nats = token_nats(model, *pieces[0])
-    else:  # as in `vocabulary_loss`: logits are made in pieces, and again for the gradient
-        nats = torch.cat([checkpoint(token_nats, model, v, t, use_reentrant=False) for v, t in pieces])
-    return -nats.view_as(drawn.targets).sum(1)
-
-
-def token_nats(model: System, vectors: Float[Tensor, "n w"], targets: Int[Tensor, "n"]) -> Float[Tensor, "n"]:
-    return cross_entropy(model.logits(vectors).float(), targets, ignore_index=IGNORE, reduction="none")
+    return -token_nats(model, vectors, drawn.targets)[1].sum(1)
 
 
 def copies(rows: int, count: int) -> list[int]:
