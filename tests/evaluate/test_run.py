@@ -1,6 +1,8 @@
 """What `evaluate` reports, against sums written out."""
 
 import math
+from dataclasses import replace
+from itertools import islice
 
 import pytest
 import torch
@@ -10,7 +12,7 @@ from regard.decode import score
 from regard.decode.settings import Decode
 from regard.evaluate import evaluate, translations
 from regard.train import train
-from tests.helpers import lines_file, refused
+from tests.helpers import lines_file, recipe, refused
 from tests.train.runs import language_model, translator
 
 
@@ -18,6 +20,15 @@ from tests.train.runs import language_model, translator
 def speaker(tmp_path_factory) -> Run:
     folder = tmp_path_factory.mktemp("speaker")
     return load(train(language_model(folder, steps=9), folder / "run", quiet=True))
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> Run:
+    """It carries its state through a text; the longest are read first."""
+    folder = tmp_path_factory.mktemp("reader")
+    data = language_model(folder).data
+    made = recipe("rnn-lm", train={"steps": 9, "threads": 1})
+    return load(train(replace(made, data=data), folder / "run", quiet=True))
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +120,21 @@ def test_measuring_leaves_the_model_as_it_was(pupil: Run) -> None:
     evaluate([pupil])
     assert all(torch.equal(before[name], tensor) for name, tensor in pupil.model.state_dict().items())
     assert not pupil.model.training
+
+
+@pytest.mark.parametrize("name", ["speaker", "reader"])
+@pytest.mark.parametrize("lines", [["f", "abc de" * 3, "a b c d"], ["abc", "de f" * 5] * 53], ids=["few", "many"])
+def test_the_nats_that_are_kept_are_those_of_each_text_or_of_its_parts(
+    name: str, lines: list[str], tmp_path, request: pytest.FixtureRequest
+) -> None:
+    """In the order of the texts, whatever order they are read in; as if each were scored alone."""
+    run: Run = request.getfixturevalue(name)
+    lines = lines + ["cab fed" * 11] * (name == "reader")  # longer than the context
+    kept: dict[str, list] = {}
+    found = evaluate([run], (str(lines_file(tmp_path / "new.txt", lines)),), keep=kept.__setitem__)
+    nats, sizes = zip(*kept["nats"], strict=True)
+    assert sum(sizes) == found["tokens"] and len(sizes) >= min(100, sum(sizes))
+    assert sum(nats) / sum(sizes) == pytest.approx(found["loss"])
+    alone = score(run.model, run.tokenizer, [run.tokenizer.encode(line) for line in lines])
+    each = iter([-value for values in alone for value in values])
+    assert nats == pytest.approx([sum(islice(each, size)) for size in sizes], rel=1e-4)

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
+from regard.data.prepare import prepare
 from regard.errors import Interrupted, WorldError
 from regard.evaluate import cost
 from regard.lab import member as runs_of_members
 from regard.lab.compare import compare
-from regard.lab.plan import Budget
+from regard.lab.plan import Budget, ask, opened
+from regard.lab.results import same_tokenizer
 from tests.cli.shell import regard
-from tests.helpers import refused
+from tests.helpers import lines_file, refused
 from tests.lab.members import member
 from tests.train.runs import identical, listen
 
@@ -235,6 +237,99 @@ def test_language_models_are_compared_by_the_loss_of_the_same_documents(tmp_path
     assert any("as many as the shortest training of these presets" in note for note in found["notes"])
 
 
+def of_one_text(folder: Path, names: tuple[str, ...]) -> list[str]:
+    """Members whose file is one document; their tests are one long text each."""
+    presets = [member(folder, name) for name in names]
+    for path in map(Path, presets):
+        path.write_text(path.read_text().replace('document = "line"', 'document = "file"'))
+    return presets
+
+
+def test_of_one_long_text_blocks_are_drawn_again_whose_loss_is_the_tables(tmp_path: Path) -> None:
+    """One member sees windows and the other carries its state through: both are cut at the same tokens."""
+    found = compare(of_one_text(tmp_path, ("speaker", "carrier")), [], out=tmp_path / "out", seeds=1, sweep="none")
+    assert found["paired"]
+    blocks = {name: np.array(runs[0]["nats"]) for name, runs in found["examples"]["members"].items()}
+    for each in found["members"]:
+        nats, tokens = blocks[each["member"]].sum(0)
+        assert nats / tokens == pytest.approx(each["runs"][0]["scores"]["loss"])
+        assert tokens == each["runs"][0]["scores"]["tokens"]
+    assert len(blocks["speaker"]) >= 100 and np.array_equal(blocks["speaker"][:, 1], blocks["carrier"][:, 1])
+    one, other = (each["figures"]["loss"]["mean"] for each in found["members"])
+    worse = next(each["against_best"] for each in found["members"] if not each["best"])
+    assert worse["worse_by"] == pytest.approx(abs(one - other))
+    notes = " ".join(found["notes"])
+    assert "blocks of their tokens" in notes and "with one seed the chance of training is not in it" in notes
+
+
+def test_an_empty_text_among_the_test_data_loses_nothing(tmp_path: Path) -> None:
+    presets = [member(tmp_path, "speaker"), member(tmp_path, "carrier")]
+    test = lines_file(tmp_path / "test.txt", ["abc", "", "cba ab", "  "])
+    settings = [f'data.test="{test}"', "train.steps=2"]
+    found = compare(presets, settings, out=tmp_path / "out", seeds=1, sweep="none")
+    assert not any(each["errors"] for each in found["members"]) and found["paired"]
+
+
+def test_data_are_prepared_once_for_each_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(
+        "regard.train.run.prepare", lambda *args, **more: made.append("again") or prepare(*args, **more)
+    )
+    presets = [member(tmp_path, "speaker"), member(tmp_path, "carrier")]
+    found = compare(presets, ["train.steps=2"], out=tmp_path / "out", seeds=2, sweep="none")
+    assert len(made) == 2
+    for run in (run for each in found["members"] for run in each["runs"]):
+        report, config = (read(Path(run["run"]) / f"{name}.json") for name in ("report", "config"))
+        assert report["seed"] == config["seed"] == run["seed"]
+
+
+def begun(folder: Path) -> tuple[list[str], Path]:
+    """A comparison that has its plan and nothing else."""
+    presets, out = [member(folder, "rnn"), member(folder, "looker")], folder / "out"
+    opened(ask(presets, ["train.device=auto"], seeds=1, budget=TOKENS, sweep="none"), out, lambda line: None)
+    return presets, out
+
+
+def test_a_comparison_does_not_go_on_on_another_kind_of_device(tmp_path: Path) -> None:
+    presets, out = begun(tmp_path)
+    plan = read(out / "compare.json")
+    (out / "compare.json").write_text(json.dumps({**plan, "device": "tpu"}))
+    with refused(f"was begun on the device 'tpu' and '{plan['device']}' is the one here"):
+        compare(presets, ["train.device=auto"], out=out, seeds=1, budget=TOKENS, sweep="none")
+
+
+def test_going_on_with_other_versions_is_said_and_noted(tmp_path: Path) -> None:
+    presets, out = begun(tmp_path)
+    plan = read(out / "compare.json")
+    here = plan["here"] | {"torch": "0.4.1", "machine": "abacus"}
+    (out / "compare.json").write_text(json.dumps({**plan, "here": here}))
+    said: list[str] = []
+    asked: dict[str, Any] = {"out": out, "seeds": 1, "budget": TOKENS, "sweep": "none"}
+    found = compare(presets, ["train.device=auto"], **asked, say=said.append)
+    assert any("torch is '0.4.1' there and" in line and "machine is 'abacus'" in line for line in said)
+    assert sum("elsewhere or with other versions" in note for note in found["notes"]) == 2
+
+
+def test_members_whose_tokenizers_differ_are_not_compared(tmp_path: Path) -> None:
+    with refused("b and a have different tokenizers"):
+        same_tokenizer({"a": ["x", "x"], "c": [], "b": ["x", "y"]})
+    same_tokenizer({"a": ["x"], "b": ["x"], "c": []})
+
+
+def test_side_by_side_everything_comes_out_the_same(
+    results: dict[str, Any], folder: Path, translators: list[str], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    asked: dict[str, Any] = {"out": tmp_path / "out", "seeds": 2, "budget": TOKENS}
+    found = compare(translators, [], **asked, jobs=2, say=said.append)
+    for each in found["members"]:
+        assert each["figures"]["bleu"] == by_name(results)[each["member"]]["figures"]["bleu"]
+        for run in each["runs"]:
+            identical(Path(run["run"]), folder / "out" / "runs" / Path(run["run"]).name)
+    assert any(line.startswith("rnn, seed 1 finished after") and "valid loss" in line for line in said)
+    assert any("side by side" in note for note in found["notes"])
+
+
 @pytest.mark.parametrize(
     ("names", "asked", "message"),
     [
@@ -243,6 +338,7 @@ def test_language_models_are_compared_by_the_loss_of_the_same_documents(tmp_path
         (["rnn", "speaker"], {}, "'speaker' is trained for next-token, the first preset for translation"),
         (["rnn", "looker"], {"seeds": 0}, "--seeds 0: at least 1 is needed"),
         (["rnn", "looker"], {"jobs": 0}, "--jobs 0: at least 1 is needed"),
+        (["rnn", "looker"], {"jobs": 2, "budget": Budget("seconds", 3)}, "equal seconds are no equal budget"),
         (["rnn", "looker"], {"sweep": "all"}, "sweep = 'all' is not known; known: none, rate, full"),
         (["rnn", "looker"], {"settings": ["train.patience=3"]}, "each training is validated once, at its end"),
         (["rnn", "looker"], {"settings": ["train.max_seconds=3"]}, "the budget says how long is trained"),

@@ -58,6 +58,34 @@ def test_one_whose_trials_all_fail_has_no_choice(both: list[Any], tmp_path: Path
     assert failure("looker", tmp_path) == "every trial of its sweep failed; the first: ValueError: broken"
 
 
+def test_the_presets_own_rate_is_tried_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "try_out", trial)
+    presets = [members.member(tmp_path, name, rate=0.01234) for name in PEAKS]
+    asked = ask(presets, [], seeds=1, budget=Budget("tokens", 997), sweep="rate")
+    both = [member(name, recipe, REHEARSAL, Budget("tokens", 997)) for name, recipe in asked.recipes.items()]
+    assert sweep(both, "rate", tmp_path / "out", Hands())["rnn"] == Choice(0.01234, 0.1)
+    found = json.loads((tmp_path / "out" / "sweep.json").read_text())
+    assert [each["rate"] for each in found["trials"] if each["member"] == "rnn"] == [0.0041, 0.01234, 0.037]
+
+
+def test_a_trial_that_failed_is_not_tried_again_in_the_same_session(
+    both: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    def counted(recipe: Any, folder: Path, *, quiet: bool) -> dict[str, Any]:
+        calls.append(folder.name)
+        return lost(recipe, folder, quiet=quiet)
+
+    monkeypatch.setattr(module, "try_out", counted)
+    sweep(both, "full", tmp_path, Hands())
+    assert calls.count("looker") == 3, "three rates"
+    sweep(both, "full", tmp_path, Hands())
+    assert calls.count("looker") == 6 and calls.count("rnn") == 5, (
+        "a new session tries again what failed, and only that"
+    )
+
+
 @pytest.mark.parametrize(("rate", "expected"), [(0.1, None), (0.01, 0.0033), (1.0, 3.0)])
 def test_beyond_an_edge(rate: float, expected: float | None) -> None:
     assert beyond(rate, [Choice(each, None) for each in (0.1, 1.0, 0.01)]) == expected
