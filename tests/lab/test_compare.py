@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +352,15 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(
 ) -> None:
     with refused(message):
         compare([member(tmp_path, name) for name in names], **{"out": tmp_path / "out", **asked})
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_sacrebleu_translators_are_not_even_trained(
+    tmp_path: Path, translators: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    with refused("pip install sacrebleu"):
+        compare(translators, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -86,6 +86,26 @@ def test_a_trial_that_failed_is_not_tried_again_in_the_same_session(
     )
 
 
+def test_a_choice_stands_even_if_a_failed_trial_would_change_it(
+    both: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs may rest on it already."""
+
+    def at_the_best(recipe: Any, folder: Path, *, quiet: bool) -> dict[str, Any]:
+        if recipe.train.rate == PEAKS["rnn"] and folder.name == "rnn":
+            raise MemoryError("killed")
+        return trial(recipe, folder, quiet=quiet)
+
+    monkeypatch.setattr(module, "try_out", at_the_best)
+    first = sweep(both, "rate", tmp_path, Hands())
+    assert first["rnn"].rate != PEAKS["rnn"]
+    record = (tmp_path / "sweep.json").read_text()
+    assert sum("error" in each for each in json.loads(record)["trials"]) == 1
+    monkeypatch.setattr(module, "try_out", trial)
+    assert sweep(both, "rate", tmp_path, Hands()) == first
+    assert (tmp_path / "sweep.json").read_text() == record
+
+
 @pytest.mark.parametrize(("rate", "expected"), [(0.1, None), (0.01, 0.0033), (1.0, 3.0)])
 def test_beyond_an_edge(rate: float, expected: float | None) -> None:
     assert beyond(rate, [Choice(each, None) for each in (0.1, 1.0, 0.01)]) == expected

@@ -15,6 +15,7 @@ import torch
 from regard.checkpoint import read_json, write, write_json
 from regard.errors import Interrupted, UserError, one_of
 from regard.evaluate.cost import sustained
+from regard.evaluate.translation import metrics
 from regard.lab.member import trained
 from regard.lab.notes import explained
 from regard.lab.plan import (
@@ -61,6 +62,7 @@ def compare(
     one_of("sweep", sweep, STAGES)
     check_jobs(jobs, budget)
     asked = ask(presets, settings or [], seeds=seeds, budget=budget, sweep=sweep)
+    check_scores(asked)
     try:
         return carried_out(asked, out, Hands(jobs, quiet, say))
     except (Interrupted, KeyboardInterrupt):
@@ -75,6 +77,15 @@ def check_jobs(jobs: int, budget: Budget | None) -> None:
             f"--budget-seconds with --jobs {jobs}: trainings side by side slow each other down, so that equal seconds "
             "are no equal budget; leave --jobs at 1, or give --budget-tokens or --budget-flops"
         )
+
+
+def check_scores(asked: Asked) -> None:
+    """What scores translations is needed only when all are trained: that it is missing is told now."""
+    if "source" in asked.recipe.objective.columns:
+        try:
+            metrics(lowercase=False, tokenize="13a")
+        except ImportError as error:
+            raise UserError(f"translations cannot be scored: {error}; pip install sacrebleu") from None
 
 
 def carried_out(asked: Asked, out: Path, hands: Hands) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a comparison held equal and what its figures mean, in words that stand under the table."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
     data, budget = asked.recipe.data.train, Budget(**plan["budget"])
     name = " ".join(Path(path).name for path in as_paths(data))
     seeds = f"{asked.seeds} seeds, mean ± standard deviation" if asked.seeds > 1 else "one seed"
+    failed = Counter(trial["member"] for trial in results["sweep"]["trials"] if "error" in trial)
     caption = f"{name}; {budget} each; {seeds}; sweep: {asked.sweep}"
     notes = [
         f"Data: {name}. Data, tokenizer, objective, decoding, batch size ({asked.recipe.train.batch_tokens:,} tokens), "
@@ -33,6 +35,7 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
         "max_seconds, and the warm-up keeps its share of it. Each is validated once, at its end.",
         TUNING[asked.sweep],
         *(f"The best rate of {name} stands at the edge of what was tried." for name in results["sweep"]["at_edge"]),
+        *(f"{count} of the trials of {name} failed and had no part in its choice." for name, count in failed.items()),
         f"Seeds from {asked.recipe.seed}: {seeds}.",
         *costs(plan),
         *distances(results["paired"], main_score(results), asked.seeds),

@@ -2,7 +2,8 @@
 
 Each trial is the member's training in small: a fifth of the budget, the whole schedule, one seed. First three rates
 around the preset's with its own dropout, and up to two more where the best stands at the edge; then other dropouts at
-the best rate. All trials are recorded.
+the best rate. All trials are recorded. A choice that is recorded stands, for runs may rest on it: only a member without
+one is swept again.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,19 +53,27 @@ Stage = Callable[[dict[str, Choice], Trials, Attempt], dict[str, Choice]]
 
 def sweep(members: list[Member], kind: str, out: Path, hands: Hands) -> dict[str, Choice]:
     """The best choice of each member; one of whom every trial failed is missing."""
-    chosen = {member.name: Choice.of(member.recipe) for member in members}
+    before = read_json(out / SWEEP) if (out / SWEEP).exists() else {"chosen": {}, "trials": [], "at_edge": []}
+    standing = {name: Choice(**choice) for name, choice in before["chosen"].items()}
+    left = [member for member in members if member.name not in standing]
+    chosen = {member.name: Choice.of(member.recipe) for member in left}
     trials: Trials = {name: [] for name in chosen}
 
     def attempt() -> dict[str, Choice]:
-        hands.carry_out(units(members, trials, out))
-        return best(members, trials, out)
+        hands.carry_out(units(left, trials, out))
+        return best(left, trials, out)
 
     for stage in STAGES[kind]:
         chosen = stage(chosen, trials, attempt)
-    record(trials, chosen, kind, out)
-    for name, choice in chosen.items():
-        hands.say(f"{name}: {choice}, the best of {len(trials[name])} trials" if trials[name] else f"{name}: {choice}")
-    return chosen
+    found = {"sweep": kind, "part": PART, "by": "validation loss", **recorded(trials, chosen, out)}
+    found["trials"] = [line for line in before["trials"] if line["member"] in standing] + found["trials"]
+    found["at_edge"] = before["at_edge"] + found["at_edge"]
+    found["chosen"] = before["chosen"] | found["chosen"]
+    write_json(out / SWEEP, found)
+    for name, choice in (standing | chosen).items():
+        count = sum(line["member"] == name for line in found["trials"])
+        hands.say(f"{name}: {choice}" + (f", the best of {count} trials" if count else ""))
+    return standing | chosen
 
 
 def rates(chosen: dict[str, Choice], trials: Trials, attempt: Attempt) -> dict[str, Choice]:
@@ -171,17 +180,15 @@ def best(members: list[Member], trials: Trials, out: Path) -> dict[str, Choice]:
     return chosen
 
 
-def record(trials: Trials, chosen: dict[str, Choice], kind: str, out: Path) -> None:
-    """All trials in one file."""
+def recorded(trials: Trials, chosen: dict[str, Choice], out: Path) -> dict[str, Any]:
+    """All trials, what they led to, and whose best rate stands at the edge."""
     lines = []
     for name, choices in trials.items():
         for choice, trial in losses(name, choices, out).items():
             facts = {key: value for key, value in trial.items() if key != "traceback"}
             lines.append({"member": name, **vars(choice), **facts, "chosen": chosen.get(name) == choice})
     edges = [name for name, choice in chosen.items() if trials[name] and beyond(choice.rate, trials[name])]
-    found = {name: vars(choice) for name, choice in chosen.items()}
-    about = {"sweep": kind, "part": PART, "by": "validation loss", "at_edge": edges}
-    write_json(out / SWEEP, {**about, "chosen": found, "trials": lines})
+    return {"at_edge": edges, "chosen": {name: vars(choice) for name, choice in chosen.items()}, "trials": lines}
 
 
 def failure(name: str, out: Path) -> str:
