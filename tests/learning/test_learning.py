@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regard.evaluate import evaluate
-from tests.learning.toys import backwards, copied, trained
+from tests.learning.toys import copied, spelt, trained
 
 LLAMA = {
     "position": "rotary",
@@ -16,6 +16,8 @@ LLAMA = {
     "bias": False,
     "tied": False,
 }
+BACKWARDS = {"steps": 500, "tokens": 400, "rate": 5e-3, "width": 32, "hidden": 64}
+COPY = {"steps": 250, "tokens": 1000, "rate": 5e-3, "width": 32, "hidden": 64, "depth": 2, "context": 60}
 CHANCE = math.log(8)  # nats of one letter out of eight
 
 
@@ -36,22 +38,22 @@ def test_the_transformer_learns_to_reverse(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_the_transformer_learns_with_its_norm_before_and_after(tmp_path: Path, norm: str) -> None:
-    assert backwards(tmp_path, norm=norm) >= 0.9
+    assert spelt(tmp_path, "transformer", **BACKWARDS, norm=norm) >= 0.9
 
 
 def test_without_positions_the_transformer_cannot_reverse(tmp_path: Path) -> None:
     """What has no order cannot be turned round: the threshold above is not reached by chance."""
-    assert backwards(tmp_path, position="none") < 0.5
+    assert spelt(tmp_path, "transformer", **BACKWARDS, position="none") < 0.5
 
 
 def test_gpt_learns_to_copy_from_positions_it_learns(tmp_path: Path) -> None:
-    first, second = copied(tmp_path, range(5, 6))
+    first, second = copied(tmp_path, "gpt", range(5, 6), **COPY)
     assert second < 0.05
     assert first == pytest.approx(CHANCE, abs=0.05)  # what is chance stays chance: nothing leaks from the future
 
 
 def test_llama_learns_to_copy_words_of_any_length(tmp_path: Path) -> None:
-    first, second = copied(tmp_path, range(3, 7), **LLAMA)
+    first, second = copied(tmp_path, "gpt", range(3, 7), **{**COPY, **LLAMA})
     assert second < 0.1
     assert first >= CHANCE
 
@@ -62,5 +64,5 @@ def test_a_gpt_that_sees_only_itself_cannot_copy(tmp_path: Path, monkeypatch: py
     from regard.systems import gpt
 
     monkeypatch.setattr(gpt, "causal", Pattern(lambda q, k: k.index == q.index))
-    _, second = copied(tmp_path, range(5, 6))
+    _, second = copied(tmp_path, "gpt", range(5, 6), **COPY)
     assert second > 1

@@ -24,27 +24,31 @@ def trained(folder: Path, kind: str, data: dict[str, Any], **sections: dict[str,
     return load(train(recipe(kind, data=data, **sections), folder / "run", quiet=True))
 
 
-def backwards(folder: Path, **system: Any) -> float:
-    """The share of short words never seen that a small Transformer spells backwards without a mistake."""
+def spelt(
+    folder: Path, kind: str, *, steps: int = 200, longest: int = 5, tokens: int = 300, rate: float = 1e-2, **system: Any
+) -> float:
+    """The share of short words never seen that a small translator spells backwards without a mistake."""
     files = {}
     for split, count in (("train", 2000), ("test", 200)):
-        pairs = [f"{word}\t{word[::-1]}" for word in words(count, range(2, 6), split)]
+        pairs = [f"{word}\t{word[::-1]}" for word in words(count, range(2, longest + 1), split)]
         files[split] = lines_file(folder / f"{split}.tsv", pairs)
     run = trained(
         folder,
-        "transformer",
+        kind,
         {**files, "valid": files["test"]},
-        system={"width": 32, "hidden": 64, "context": 16, **system},
+        system={"width": 48, "context": 16, **system},
         objective={"smoothing": 0.0},
-        train={"steps": 500, "batch_tokens": 400, "rate": 5e-3},
+        train={"steps": steps, "batch_tokens": tokens, "rate": rate},
     )
     return evaluate([run])["exact_match"]
 
 
-def copied(folder: Path, lengths: range, **system: Any) -> tuple[float, float]:
-    """Nats per token that a small GPT needs for the first half of `abcd|abcd`, which is chance, and for the second.
+def copied(
+    folder: Path, kind: str, lengths: range, *, steps: int, tokens: int = 500, rate: float = 1e-2, **system: Any
+) -> tuple[float, float]:
+    """Nats per letter that a small language model needs for both halves of `abcd|abcd`.
 
-    The second half and the end are there to be read off, so a model that can look back needs none.
+    The first half is chance; the second is there to be read off, so a model that can look back needs none for it.
     """
     files = {}
     for split, count in (("train", 3000), ("test", 100)):
@@ -52,13 +56,13 @@ def copied(folder: Path, lengths: range, **system: Any) -> tuple[float, float]:
         files[split] = lines_file(folder / f"{split}.txt", lines)
     run = trained(
         folder,
-        "gpt",
+        kind,
         {**files, "valid": files["test"], "document": "line"},
-        system={"width": 32, "hidden": 64, "depth": 2, "context": 60, **system},
-        train={"steps": 250, "batch_tokens": 1000, "rate": 5e-3},
+        system=system,
+        train={"steps": steps, "batch_tokens": tokens, "rate": rate},
     )
     lines = Path(files["test"]).read_text().splitlines()
     found = decode.score(run.model, run.tokenizer, [run.tokenizer.encode(line) for line in lines])
-    first = [value for line, values in zip(lines, found, strict=True) for value in values[: line.index("|")]]
-    second = [value for line, values in zip(lines, found, strict=True) for value in values[line.index("|") + 1 :]]
+    first = [x for line, row in zip(lines, found, strict=True) for x in row[: line.index("|")]]
+    second = [x for line, row in zip(lines, found, strict=True) for x in row[line.index("|") + 1 : len(line)]]
     return -mean(first), -mean(second)
