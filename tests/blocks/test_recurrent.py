@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from regard.blocks.recurrent import CELLS, Bidirectional, Locked, RecurrentLayer, States, state_of, turned
+from regard.blocks.dropout import Locked, WordDropout
+from regard.blocks.recurrent import CELLS, Bidirectional, RecurrentLayer, States, state_of, turned
 from regard.place import Place
 from regard.systems import SYSTEMS, System
 from tests.helpers import refused, same
@@ -147,3 +148,34 @@ def test_rows_take_their_state_and_their_tokens_along() -> None:
     same(cache.state, state[[2, 0, 0, 1]])
     assert cache.tokens[:, :2].tolist() == [[5, 6], [1, 2], [1, 2], [3, 4]]
     assert cache.length.tolist() == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_weights_from_state_to_state_are_left_out_in_training_alone(cell: str) -> None:
+    """What comes out is torch's own layer with those weights at zero and the others enlarged."""
+    layer, x = RecurrentLayer(cell, 5, 7, weight_dropout=0.4), torch.randn(3, 11, 5)
+    plain = layer.eval()(x, None, None)[0]
+    same(plain, layer.fused(x)[0])
+    torch.manual_seed(3)
+    y, state = layer.train()(x, None, None)
+    torch.manual_seed(3)
+    dropped = torch.nn.functional.dropout(layer.fused.weight_hh_l0, 0.4)
+    theirs = CELLS[cell].fused(5, 7, batch_first=True)
+    theirs.load_state_dict({**layer.fused.state_dict(), "weight_hh_l0": dropped})
+    expected, last = theirs(x)
+    same(y, expected)
+    same(state[:, 0], (last[0] if cell == "lstm" else last)[0])
+    y.sum().backward()
+    gradient = layer.fused.weight_hh_l0.grad
+    assert bool((gradient[dropped == 0] == 0).all())
+    assert bool((gradient[dropped != 0] != 0).any())
+
+
+def test_a_word_is_left_out_wherever_it_stands() -> None:
+    drop, tokens = WordDropout(0.5).train(), torch.randint(0, 13, (7, 29))
+    torch.manual_seed(1)
+    got = drop(torch.ones(7, 29, 3), tokens, 13)
+    values = {word: set(got[tokens == word].flatten().tolist()) for word in range(13)}
+    assert all(each in ({0.0}, {2.0}) for each in values.values())
+    assert {0.0} in values.values() and {2.0} in values.values()
+    assert torch.equal(drop.eval()(got, tokens, 13), got)

@@ -6,6 +6,7 @@ vector and, of an LSTM, the cell beside it, so that whoever keeps, reorders or h
 cell it is.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.cache import Rereading
+from regard.blocks.dropout import WeightDropout
 from regard.errors import UserError
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.tap import Tap
@@ -22,13 +24,15 @@ from regard.tap import Tap
 
 @dataclass(frozen=True)
 class Cell:
-    """What is done at each token. `fused` reads a whole sequence, `one` a single token with the same weights.
+    """What is done at each token. `fused` reads a whole sequence, `bare` too, with weights that it is given, and `one`
+    a single token.
 
     A state has `parts` vectors. Torch keeps the weights of all gates one above the other; `gates` says where each is.
     """
 
     name: str
     fused: Callable[..., nn.RNNBase]
+    bare: Callable[..., Any]
     one: Callable[..., Any]
     parts: int
     gates: dict[str, int]
@@ -37,10 +41,10 @@ class Cell:
 CELLS = {
     cell.name: cell
     for cell in (
-        Cell("rnn", nn.RNN, torch.rnn_tanh_cell, 1, {}),  # h = tanh(W x + U h + b) (Elman, 1990)
-        Cell("gru", nn.GRU, torch.gru_cell, 1, {"reset": 0, "update": 1}),  # Cho et al., 2014
+        Cell("rnn", nn.RNN, torch.rnn_tanh, torch.rnn_tanh_cell, 1, {}),  # h = tanh(W x + U h + b) (Elman, 1990)
+        Cell("gru", nn.GRU, torch.gru, torch.gru_cell, 1, {"reset": 0, "update": 1}),  # Cho et al., 2014
         # Hochreiter and Schmidhuber, 1997, with a forget gate
-        Cell("lstm", nn.LSTM, torch.lstm_cell, 2, {"input": 0, "forget": 1, "output": 3}),
+        Cell("lstm", nn.LSTM, torch.lstm, torch.lstm_cell, 2, {"input": 0, "forget": 1, "output": 3}),
     )
 }
 
@@ -52,9 +56,9 @@ class RecurrentLayer(nn.Module):
     the cell's, computed beside the kernel from what it read and what it gave.
     """
 
-    def __init__(self, cell: str, inputs: int, width: int, *, backward: bool = False):
+    def __init__(self, cell: str, inputs: int, width: int, *, backward: bool = False, weight_dropout: float = 0.0):
         super().__init__()
-        self.cell, self.backward = CELLS[cell], backward
+        self.cell, self.backward, self.weight_dropout = CELLS[cell], backward, WeightDropout(weight_dropout)
         self.parts = self.cell.parts
         self.fused = self.cell.fused(inputs, width, batch_first=True)
         self.states, self.gates = Tap(), Tap()
@@ -80,13 +84,27 @@ class RecurrentLayer(nn.Module):
             return self._step(x[:, 0], state.to(x.dtype))
         first = None if state is None else tuple(part[None].contiguous() for part in state.to(x.dtype).unbind(1))
         given = first if self.cell.parts == 2 or first is None else first[0]
-        if present is None:
+        if present is None and self.weight_dropout.acts:
+            y, last = self._with_dropped_weights(x, given)
+        elif present is None:
             y, last = self.fused(x, given)
         else:
             lengths = present.sum(1).cpu()
             packed, last = self.fused(pack_padded_sequence(x, lengths, True, enforce_sorted=False), given)
             y, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
         return y, torch.stack([part[0] for part in (last if self.cell.parts == 2 else (last,))], dim=1)
+
+    def _with_dropped_weights(self, x: Tensor, given: Any) -> tuple[Tensor, Any]:
+        """A whole sequence with some weights from state to state left out."""
+        into, again, *biases = self.fused.all_weights[0]
+        if given is None:
+            zeros = x.new_zeros(1, len(x), self.fused.hidden_size)
+            given = (zeros, zeros) if self.parts == 2 else zeros
+        with warnings.catch_warnings():  # the weights cannot lie in one piece, which costs a copy
+            warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
+            weights = [into, self.weight_dropout(again), *biases]
+            y, *last = self.cell.bare(x, given, weights, True, 1, 0.0, True, False, True)
+        return y, tuple(last) if self.parts == 2 else last[0]
 
     def _step(self, x: Float[Tensor, "b i"], state: Float[Tensor, "b p w"]) -> tuple[Tensor, Tensor]:
         """One token by the cell alone: the kernel for whole sequences takes twice as long over one (LSTM, training)."""
@@ -119,21 +137,8 @@ class RecurrentLayer(nn.Module):
             self.fused.all_weights[0][2].data.split(self.fused.hidden_size)[forget].fill_(1.0)
 
 
-class Locked(nn.Module):
-    """Dropout with one mask for all tokens of a row (Gal and Ghahramani, 2016)."""
-
-    def __init__(self, p: float):
-        super().__init__()
-        self.p = p
-
-    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
-        if not self.training or not self.p:
-            return x
-        return x * nn.functional.dropout(x.new_ones(x.shape[0], 1, x.shape[2]), self.p)
-
-
 class Recurrent(nn.Module):
-    """Layers one on the other that all read the same way, with dropout between them."""
+    """Layers one on the other, with dropout between them; `each` says how every one reads."""
 
     def __init__(
         self,
@@ -143,11 +148,11 @@ class Recurrent(nn.Module):
         depth: int,
         *,
         dropout: Callable[[], nn.Module],
-        backward: bool = False,
+        **each: Any,
     ):
         super().__init__()
         widths = [inputs] + [width] * (depth - 1)
-        self.layers = nn.ModuleList([RecurrentLayer(cell, each, width, backward=backward) for each in widths])
+        self.layers = nn.ModuleList([RecurrentLayer(cell, below, width, **each) for below in widths])
         self.between = nn.ModuleList([dropout() for _ in widths[1:]])
         self.width, self.parts = width, CELLS[cell].parts
 

@@ -1,6 +1,7 @@
 """What recurrent systems share: their cells, and a text read by carrying a state along."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torch import nn
 
@@ -27,8 +28,8 @@ class Cells(Body):
 class Recurrence(Cells, Writing):
     """A recurrent system that writes."""
 
-    def layers(self, inputs: int, *, backward: bool = False) -> Recurrent:
-        return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop, backward=backward)
+    def layers(self, inputs: int, **each: Any) -> Recurrent:
+        return Recurrent(self.cell, inputs, self.width, self.depth, dropout=self.drop, **each)
 
     def one_layer(self, inputs: int) -> Recurrent:
         return replace(self, depth=1).layers(inputs)

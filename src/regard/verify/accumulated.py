@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from regard.attention import Look
-from regard.blocks.recurrent import Locked
+from regard.blocks.dropout import Dropping
 from regard.checkpoint import Run, weights
 from regard.data import Batch
 from regard.systems import System
@@ -34,7 +34,7 @@ def undropped(run: Run) -> System:
     """A copy without dropout, which would drop other units from each piece."""
     model = copy.deepcopy(run.model)
     for part in model.modules():
-        if isinstance(part, nn.Dropout | Locked):
+        if isinstance(part, nn.Dropout | Dropping):
             part.p = 0.0
         elif isinstance(part, Look):
             part.dropout = 0.0
