@@ -96,6 +96,8 @@ def test_training_steps_and_decoding_are_timed(place: Place) -> None:
     assert row["slowest"] <= row["tokens_per_second"] <= row["fastest"]
     (row,) = fine("bench", "decode", "--systems", "gpt", "--repeats", "1", "--json", *small).json
     assert row["cached_tokens_per_second"] > 0
+    (row,) = fine("bench", "reading", "--systems", "gpt", "--repeats", "2", "--json", *small).json
+    assert row["gain_64"] > 1, "64 tokens at once are read faster than one after another"
     assert "tokens per second" in fine("bench", "step", "--systems", "gpt", "--repeats", "1", *small).out
 
 

@@ -107,7 +107,7 @@ def show_lectures(table: list[dict[str, Any]]) -> None:
 
 
 def bench(
-    name: Annotated[str, Parameter(help="step or decode.")],
+    name: Annotated[str, Parameter(help="step, decode or reading.")],
     /,
     *,
     systems: Annotated[tuple[str, ...], several("Presets to measure.", shown=True)] = ("transformer-tiny", "gpt"),
@@ -115,7 +115,8 @@ def bench(
     repeats: Annotated[int, Parameter(help="Take the median of so many.")] = 5,
     json: Json = False,
 ) -> None:
-    """Measure speed: `step` times training steps, `decode` times generation with the cache and without."""
+    """Measure speed: `step` times training steps, `decode` generation with the cache and without, `reading` a text read
+    at once and word by word."""
     from regard.lab.bench import measure
 
     table = measure(name, list(systems), list(set_), repeats)

@@ -1,4 +1,4 @@
-"""Speed, measured: training steps and decoding. Figures of one machine at one time; compare within one run."""
+"""Speed, measured: training steps, decoding, and reading at once or word by word. Figures of one machine at one time; compare within one run."""
 
 import statistics
 import tempfile
@@ -21,6 +21,7 @@ from regard.train.loop import Trainer
 from regard.train.run import make_trainer, settle, start
 
 PROMPT, NEW = 16, 64  # tokens
+ROWS, LENGTHS = 8, (16, 32, 64)  # texts read side by side, and how long they are
 
 
 def measure(name: str, presets: list[str], settings: list[str], repeats: int) -> list[dict[str, Any]]:
@@ -90,6 +91,29 @@ def decoding(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, 
 
 
 @torch.inference_mode()
+def reading(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
+    """How much faster a text is read at once than word by word (C1, C13): what a decoder gains from a machine that
+    does many things at a time. One that waits for every word gains little, whatever the length."""
+    model, found = trainer.model.eval(), {}
+    source = torch.randint(4, len(tokenizer), (ROWS, LENGTHS[0]), device=trainer.device)
+    memory = model.encode(source) if model.reads_source else None
+    for length in LENGTHS:
+        tokens = torch.randint(4, len(tokenizer), (ROWS, length), device=trainer.device)
+
+        def word_by_word(tokens=tokens) -> None:
+            cache = model.start(ROWS, tokens.shape[1])
+            for column in tokens.split(1, dim=1):
+                model.hidden(column, memory, cache)
+
+        slow, fast = (
+            statistics.median(timed(trainer.device, work) for _ in range(repeats + 1))
+            for work in (word_by_word, partial(model.hidden, tokens, memory))
+        )
+        found |= {f"milliseconds_{length}": 1000 * fast, f"gain_{length}": slow / fast}
+    return found
+
+
+@torch.inference_mode()
 def uncached(model: Any, tokenizer: Tokenizer, prompt: list[int], room: int) -> int:
     device = model.device
     source = torch.tensor([[*prompt, tokenizer.end]], device=device)
@@ -111,4 +135,4 @@ def timed(device: torch.device, work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-BENCHES: dict[str, Callable[..., dict[str, Any]]] = {"step": steps, "decode": decoding}
+BENCHES: dict[str, Callable[..., dict[str, Any]]] = {"step": steps, "decode": decoding, "reading": reading}
