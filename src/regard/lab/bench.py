@@ -1,4 +1,7 @@
-"""Speed, measured: training steps, decoding, and reading at once or word by word. Figures of one machine at one time; compare within one run."""
+"""Speed, measured: training steps, decoding, and reading at once or word by word.
+
+Figures of one machine at one time: compare within one run.
+"""
 
 import statistics
 import tempfile
