@@ -97,7 +97,8 @@ def decoding(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, 
 def reading(trainer: Trainer, tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
     """How much faster a text is read at once than word by word (C1, C13): what a decoder gains from a machine that
     does many things at a time. One that waits for every word gains little, whatever the length."""
-    model, found = trainer.model.eval(), {}
+    model = trainer.model.eval()
+    found: dict[str, float] = {}
     source = torch.randint(4, len(tokenizer), (ROWS, LENGTHS[0]), device=trainer.device)
     memory = model.encode(source) if model.reads_source else None
     for length in LENGTHS:
