@@ -94,6 +94,11 @@ def test_what_differs_and_fits_is_said(first: Path, tmp_path: Path, capsys: pyte
     assert made.system == given.system
 
 
+def test_a_reward_for_a_model_that_knows_nothing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(other(tmp_path, objective={"kind": "reward", "samples": 2}), tmp_path / "run")
+    assert "start from a trained run with --from" in capsys.readouterr().err
+
+
 def test_what_does_not_fit_stops_before_anything_is_written(first: Path, tmp_path: Path) -> None:
     for system, words in [
         ({"width": 18}, f"{first} does not fit: system.width = 16 there and 18 here"),

@@ -19,7 +19,8 @@ def systems(*, json: Json = False) -> None:
     from regard.lectures import presets_table
 
     table = presets_table()
-    emit(table, json, lambda: rows(table, ("preset", "lectures", "family", "parameters", "task", "about")))
+    shown = ("preset", "lectures", "family", "parameters", "vocabulary", "task", "about")
+    emit(table, json, lambda: rows(table, shown))
 
 
 def train(

@@ -30,7 +30,7 @@ BATCH_TOKENS = 8192
 FEW = 100  # texts: where there are fewer, the nats of their parts are told apart
 POLICIES = {
     Windows: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
-    Documents: "documents whole, the state carried through them, each token once; each document begins anew",
+    Documents: "documents whole, each token once, after all that the system remembers of its document",
     Pairs: "each target whole, given its source",
 }
 Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
@@ -134,7 +134,7 @@ def check_stride(run: Run, stride: int | None) -> None:
     if run.model.reads_source:
         raise UserError("--stride is for language models: a translation is scored whole")
     if not run.model.packs:
-        raise UserError("--stride is for models that see a window: this one carries its state through a document")
+        raise UserError("--stride is for models that see a window: this one reads documents whole")
     if not 1 <= stride <= run.model.context:
         raise UserError(f"--stride {stride} must lie between 1 and the context of {run.model.context} tokens")
 
@@ -157,6 +157,8 @@ def likelihood(
     nats, tokens = float(parts.sum()), int(sum(map(sum, sizes)))
     policy = f"{POLICIES[type(batches)]}; end symbols are predicted and counted as tokens"
     policy = policy.format(context=context, stride=stride or context)
+    if counts.unknown:
+        policy += "; an unknown word costs what <unk> does, so figures per word, character and byte flatter"
     for line in report_lines(data_report({"train": counts}, [], context)):
         say(line.replace("train:", "data:"))
     units = Units.of(source)

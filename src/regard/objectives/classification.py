@@ -7,7 +7,7 @@ from typing import ClassVar
 from regard.data import Batch, Batcher, Labelled
 from regard.data.sources import Source
 from regard.data.store import Store, write_labelled
-from regard.errors import UserError
+from regard.errors import UserError, share
 from regard.objectives.likelihood import Loss, label_nats
 from regard.systems import System
 from regard.text import Tokenizer
@@ -19,11 +19,11 @@ class Classification:
 
     columns: ClassVar[tuple[str, str]] = ("text", "label")
     label: ClassVar[str] = "label"
+    continues: ClassVar[bool] = False
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.smoothing < 1:
-            raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
+        share("objective", self, "smoothing")
 
     def misfit(self, model: System) -> str:
         return "" if model.labels else "does not classify and objective '{}' asks for it"

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from regard.data import IGNORE, Batch, Batcher, Documents, Pairs, Windows
 from regard.data.sources import Source
 from regard.data.store import Store, write_documents, write_pairs
-from regard.errors import UserError
+from regard.errors import share
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 from regard.tap import Recording, collect
@@ -46,11 +46,11 @@ class NextToken:
 
     columns: ClassVar[tuple[str, ...]] = ("text",)
     label: ClassVar[str] = ""
+    continues: ClassVar[bool] = False  # it makes sense for a trained model alone
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.smoothing < 1:
-            raise UserError(f"objective.smoothing = {self.smoothing}; it must be at least 0 and less than 1")
+        share("objective", self, "smoothing")
 
     def misfit(self, model: System) -> str:
         """What stands against training the model for this, said of the model and of the objective; else nothing."""

@@ -11,6 +11,7 @@ samples - 1 in place of samples makes it right again.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -39,6 +40,7 @@ class Reward(Translation):
     While evaluating nothing is drawn: the loss is that of "translation".
     """
 
+    continues: ClassVar[bool] = True
     likelihood: float = 0.017
     samples: int = 5
     temperature: float = 1.0

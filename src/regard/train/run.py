@@ -57,6 +57,8 @@ def train(
     say = (lambda line: None) if quiet else note
     origin = Origin.read(start_from) if start_from is not None else None
     said = list(origin.said(recipe)) if origin is not None else []
+    if origin is None and recipe.objective.continues:
+        said.append("a reward says little to a model that knows nothing: start from a trained run with --from")
     recipe = origin.adopted(recipe) if origin is not None else recipe
     check(recipe)
     may_write(folder, force=force)
