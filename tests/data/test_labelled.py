@@ -114,3 +114,11 @@ def test_a_row_has_no_padding_and_keeps_its_label(tmp_path: Path) -> None:
         assert (row.targets.tolist(), row.count, row.at.present) == ([int(whole.targets[i])], 1, None)
     even = replace(whole, at=replace(whole.at, present=None))
     assert even.lengths == [7] * 5
+
+
+def test_a_split_with_one_label_is_told(tmp_path: Path) -> None:
+    """The last records of a sorted file."""
+    valid = lines_file(tmp_path / "valid.tsv", ["ab\tY", "b\tY"])
+    said = "valid has no label but 'Y': shuffle the file, or give data.valid"
+    assert said in report_lines(prepared(tmp_path, valid=valid).report)
+    assert said not in report_lines(prepared(tmp_path).report)

@@ -62,6 +62,7 @@ def prepare(
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
     if labels:
         say(f"{len(labels):,} labels: {shown(labels)}")
+        said = [*said, *one_sided(sources, task)]
     settings: dict[str, Any] = {"labels": labels, "context": context, "too_long": data.too_long}
     counts = {split: task.write(source, tokenizer, folder / split, **settings)[1] for split, source in sources.items()}
     files = {str(path): file_hash(path) for path in data.files()}
@@ -72,6 +73,14 @@ def texts(source: Source, task: Task) -> Iterator[str]:
     """Every text of every record; a label is none."""
     kept = [name != task.label for name in task.columns]
     return (text for record in source for text in compress(record, kept))
+
+
+def one_sided(sources: dict[str, Source], task: Task) -> Iterator[str]:
+    """Splits on which nothing can be measured: all their labels are the same, as at the end of a sorted file."""
+    for split, source in sources.items():
+        found = {label for (label,) in source.column(task.columns.index(task.label))}
+        if len(found) == 1:
+            yield f"{split} has no label but '{found.pop()}': shuffle the file, or give data.{split}"
 
 
 def shown(labels: tuple[str, ...], most: int = 12) -> str:

@@ -171,5 +171,9 @@ def tsv_places(labels: list[str | int], first: list[str], columns: Columns, wher
     if all(isinstance(label, int) for label in labels):
         return [int(label) for label in labels], False
     if columns.called:
-        raise UserError(f"{where}: no columns named {', '.join(map(str, labels))} (there are {', '.join(first)})")
+        missing = ", ".join(str(label) for label in labels if label not in first)
+        raise UserError(f"{where}: no columns named {missing} (there are {', '.join(first)})")
+    if len(first) > len(labels):
+        named = " and ".join(f"data.fields.{name}" for name in columns.names)
+        raise UserError(f"{where}: {len(first)} columns, {len(labels)} are needed: say which with {named}")
     return list(range(len(labels))), False
