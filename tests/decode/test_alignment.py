@@ -157,9 +157,9 @@ def test_an_ensemble_looks_where_its_members_look_on_average(tokenizer) -> None:
 def test_a_model_without_attention_to_a_source_is_refused(tokenizer, speaker, translator) -> None:
     blind = made("seq2seq", len(tokenizer))
     for settings in (Decode(replace_unknown=True), Decode(beam=2, coverage_penalty=0.2)):
-        with refused("EncoderDecoderRnn has no attention to a source"):
+        with refused("this model has no attention to a source"):
             generate(blind, tokenizer, settings, sources=[[5]])
-        with refused("EncoderDecoderRnn has no attention to a source"):
+        with refused("this model has no attention to a source"):
             generate(together([translator, blind]), tokenizer, settings, sources=[[5]])
         with refused("has no attention to a source"):
             check_alignment(speaker, settings, "word")

@@ -62,7 +62,9 @@ def misspelt(error: CycloptsError) -> str:
         case MissingArgumentError() if error.argument is not None and (given := option_given(error)):
             return f"{command}: {given} needs a value{written_out(error, given)}"
         case MissingArgumentError() if error.argument is not None:
-            return f"{command}: {error.argument.name.lstrip('-').upper()} is missing; {see}"
+            name = error.argument.name
+            missing = name if name.startswith("--") else name.upper()
+            return f"{command}: {missing} is missing; {see}"
         case CoercionError() if error.token is not None and error.target_type in NUMBERS:
             return f"{command}: {error.token.keyword} {error.token.value} is not {NUMBERS[error.target_type]}"
     return f"{command}: {error}"

@@ -71,7 +71,7 @@ def alignment_taps(model: System) -> list[str]:
         looks = [name for name, part in member.named_modules() if isinstance(part, Look) and part.role == "cross"]
         if not looks:
             raise UserError(
-                f"{type(member).__name__} has no attention to a source: "
+                "this model has no attention to a source: "
                 "leave decode.coverage_penalty at 0 and decode.replace_unknown at false"
             )
         found.setdefault(member, f"{begin}{looks[-1]}.weights")

@@ -253,6 +253,9 @@ def member(name: str, recipe: Recipe, rehearsal: Rehearsal, budget: Budget) -> M
     """The recipe with the budget as its only limit; the warm-up keeps its share of the steps."""
     seconds = float(budget.amount) if budget.kind == "seconds" else 0.0
     tokens = {"tokens": budget.amount, "flops": budget.amount / rehearsal.flops_per_token, "seconds": 0}[budget.kind]
+    if tokens and tokens < rehearsal.tokens_per_step:
+        least = f"one batch of {name} has {rehearsal.tokens_per_step:,} tokens"
+        raise UserError(f"--budget-{budget.kind} {budget.amount:g}: {least}; give more, or a lower train.batch_tokens")
     steps = (tokens or seconds / rehearsal.seconds_per_token) / rehearsal.tokens_per_step
     own_steps = own_tokens(recipe, rehearsal) / rehearsal.own_tokens_per_step
     warmup = round(recipe.train.warmup * steps / own_steps)
