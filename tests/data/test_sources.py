@@ -138,6 +138,20 @@ def test_the_number_of_files_must_fit_the_columns(tmp_path: Path) -> None:
         read(a, b, columns=TEXT)
 
 
+def test_neighbouring_lines_of_one_file_are_first_and_second(tmp_path: Path) -> None:
+    """A line is the second of one pair and the first of the next; an empty line parts documents."""
+    path = lines_file(tmp_path / "a.txt", ["", "a ", "b", "c\r", " \r", "alone", "", "", "x", "y"])
+    assert read(path, columns=("first", "second")) == [("a", "b"), ("b", "c"), ("x", "y")]
+    pairs = lines_file(tmp_path / "a.tsv", ["one\ttwo"])
+    assert read(pairs, columns=("first", "second")) == [("one", "two")]
+
+
+def test_lines_of_which_no_two_stand_together_are_no_pairs(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.txt", ["a", "", "b"])
+    with refused(f"{path} has no two lines in a row: pairs want a sentence a line"):
+        read(path, columns=("first", "second"))
+
+
 def test_a_part_is_a_source_of_its_own(tmp_path: Path) -> None:
     path = lines_file(tmp_path / "a.txt", list("abcdefg"))
     part = open_files((path,), Columns(TEXT), document="line").part(2, 5)

@@ -1,4 +1,4 @@
-"""Where records come from: files of lines, parallel lines, TSV or JSONL, read one at a time and never held.
+"""Where records come from: files of lines, parallel lines, TSV, JSONL or CoNLL-U, read one at a time and never held.
 
 A record is a tuple of texts, one for each column that the objective asks for. Broken input stops with file and line.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
 
+from regard.data import conllu
 from regard.errors import UserError
 
 Record = tuple[str, ...]
@@ -43,10 +44,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns to read, and what they are called in a TSV header or a JSONL object."""
+    """Which columns to read, what they are called in a TSV header or a JSONL object, and which tags of CoNLL-U."""
 
     names: tuple[str, ...]
     called: dict[str, str | int] = field(default_factory=dict)
+    tags: str = "upos"
 
     def label(self, name: str) -> str | int:
         return self.called.get(name, name)
@@ -65,6 +67,10 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
         return counted(str(path), lambda: jsonl(path, columns))
     if path.suffix in (".tsv", ".tab"):
         return counted(str(path), lambda: tsv(path, columns))
+    if path.suffix == ".conllu":
+        return treebank(path, columns)
+    if columns.names == ("first", "second"):
+        return counted(str(path), lambda: neighbours(path))
     if len(columns.names) > 1:
         raise UserError(
             f"{path} is one file of lines, and {' and '.join(columns.names)} are needed: "
@@ -124,6 +130,30 @@ def parallel(paths: list[Path]) -> Source:
             yield tuple(line.strip() for _, line in row)
 
     return Source(" ".join(map(str, paths)), read, sizes[0])
+
+
+def neighbours(path: Path) -> Iterator[Record]:
+    """Every two lines in a row, as BERT reads text: a sentence a line, an empty line between documents."""
+    before, alone = "", True
+    for _, line in lines(path):
+        text = line.strip()
+        if before and text:
+            yield before, text
+            alone = False
+        before = text
+    if alone:
+        raise UserError(
+            f"{path} has no two lines in a row: pairs want a sentence a line, documents apart by empty lines"
+        )
+
+
+def treebank(path: Path, columns: Columns) -> Source:
+    """Words and tags of a CoNLL-U file, or its sentences as text."""
+    if columns.names == ("words", "tags"):
+        return counted(str(path), lambda: conllu.tagged(lines(path), str(path), columns.tags))
+    if columns.names == ("text",):
+        return counted(str(path), lambda: ((each.text,) for each in conllu.sentences(lines(path), str(path))))
+    raise UserError(f"{path} holds words and tags, or text; needed: {' and '.join(columns.names)}")
 
 
 def jsonl(path: Path, columns: Columns) -> Iterator[Record]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from regard.data.conllu import TAGS
 from regard.data.corpora import CORPORA
 from regard.data.sources import Columns, Source, file_hash, open_files
 from regard.errors import UserError, one_of, suggest
@@ -15,8 +16,8 @@ class Data:
     """`train`, `valid`, `test`: a built-in name, one path, or two (source, target).
 
     `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the
-    columns of TSV and JSONL files. `too_long` is what happens to an example longer than the context: "drop",
-    "truncate", "stop".
+    columns of TSV and JSONL files, `tags` the tags of CoNLL-U files: "upos" or "xpos". `too_long` is what happens to an
+    example longer than the context: "drop", "truncate", "stop".
     """
 
     train: Paths = ""
@@ -24,11 +25,13 @@ class Data:
     test: Paths = ""
     fields: dict[str, str | int] = field(default_factory=dict)
     document: str = "file"
+    tags: str = "upos"
     too_long: str = "drop"
 
     def __post_init__(self) -> None:
-        for name, options in (("document", ("file", "line")), ("too_long", ("drop", "truncate", "stop"))):
-            one_of(f"data.{name}", getattr(self, name), options)
+        one_of("data.document", self.document, ("file", "line"))
+        one_of("data.tags", self.tags, TAGS)
+        one_of("data.too_long", self.too_long, ("drop", "truncate", "stop"))
 
     def files(self) -> list[Path]:
         """Every file that is named, each once."""
@@ -66,7 +69,7 @@ def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) 
         return corpus.source(split)
     if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\") and not Path(paths[0]).exists():
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
-    return open_files(paths, Columns(columns, data.fields), document=data.document)
+    return open_files(paths, Columns(columns, data.fields, data.tags), document=data.document)
 
 
 def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:
@@ -79,6 +82,8 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
     for name in data.fields:
         if name not in columns:
             raise UserError(f"data.fields names '{name}', which is not read{suggest(name, list(columns))}")
+    if data.tags != "upos" and not ("tags" in columns and any(path.suffix == ".conllu" for path in data.files())):
+        raise UserError(f"data.tags = '{data.tags}' is for the tags of .conllu files, and none are read")
     train = open_source(data.train, "train", data, columns)
     built_in = data.train in CORPORA or data.train in [(name,) for name in CORPORA]
     found = {"train": train}
