@@ -73,8 +73,9 @@ def slow_attend(
 def recipe(kind: str, **sections: dict[str, Any]) -> Recipe:
     """A very small system of this kind, with settings put over."""
     known = {field.name for field in fields(SYSTEMS[kind])}
-    model = built(SYSTEMS[kind](), 5, labels=2)
-    objective = "classification" if model.labels else "translation" if model.reads_source else "next-token"
+    model = built(SYSTEMS[kind](), 5)
+    writes = "translation" if model.reads_source else "next-token"
+    objective = writes if model.writes_text else "classification"
     tree: dict[str, Any] = {
         "seed": 3,
         "data": {},

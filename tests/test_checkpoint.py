@@ -40,7 +40,7 @@ def written(folder: Path, kind: str = "gpt", **system: object) -> torch.nn.Modul
     """A run that was never trained, and the model in it."""
     made = recipe(kind, system=system)
     labels = ("bad", "good", "odd") if made.objective.label else ()
-    model = built(made.system, len(LETTERS), len(labels))
+    model = built(made.system, len(LETTERS), len(labels), made.objective.head)
     write_setup(folder, made, LETTERS, labels)
     write_model(folder, weights(model), LETTERS)
     return model
@@ -77,11 +77,11 @@ def test_the_configuration_and_the_tokenizer_come_back(tmp_path: Path, kind: str
 
 
 def test_labels_come_back_in_their_order(tmp_path: Path) -> None:
-    model = written(tmp_path, "rnn-classifier")
+    model = written(tmp_path, "rnn-encoder")
     run = load(tmp_path)
     assert run.labels == ("bad", "good", "odd") and run.model.labels == 3
     tokens = torch.tensor([[2, 5, 7, 3]])
-    assert torch.equal(run.model.classify(tokens), model.eval().classify(tokens))
+    assert torch.equal(run.model.answer(tokens), model.eval().answer(tokens))
     assert load(written_to(tmp_path / "gpt")).labels == ()
 
 
@@ -92,7 +92,7 @@ def written_to(folder: Path) -> Path:
 
 @pytest.mark.parametrize("content", ["{}", '["one"]', '["one", 2]', "null"])
 def test_labels_that_are_damaged_or_gone_are_told(tmp_path: Path, content: str) -> None:
-    written(tmp_path, "rnn-classifier")
+    written(tmp_path, "rnn-encoder")
     (tmp_path / LABELS).write_text(content)
     with refused(f"{tmp_path / LABELS} is damaged: it is no list of names"):
         load(tmp_path)
@@ -102,7 +102,7 @@ def test_labels_that_are_damaged_or_gone_are_told(tmp_path: Path, content: str) 
 
 
 def test_another_number_of_labels_does_not_fit_the_weights(tmp_path: Path) -> None:
-    written(tmp_path, "rnn-classifier")
+    written(tmp_path, "rnn-encoder")
     write_json(tmp_path / LABELS, ["bad", "good"])
     with refused("tensor 'head.rows.weight' has shape [3, 16], the configuration asks for [2, 16]"):
         load(tmp_path)

@@ -194,7 +194,7 @@ def load(folder: Path | str, device: str = "cpu") -> Run:
     tokenizer = read_tokenizer(folder)
     tensors, _ = read_tensors(folder / WEIGHTS, tokenizer)
     labels = read_labels(folder, recipe)
-    model = built(recipe.system, len(tokenizer), len(labels))
+    model = built(recipe.system, len(tokenizer), len(labels), recipe.objective.head)
     put_weights(model, tensors, str(folder / WEIGHTS))
     return Run(folder, recipe, tokenizer, model.to(device).eval(), labels)
 

@@ -60,7 +60,7 @@ def presets_table() -> list[dict[str, Any]]:
         recipe = read(name)
         vocabulary = recipe.text.vocabulary or NOMINAL.get(recipe.text.kind, 8000)
         with torch.device("meta"):
-            model = built(recipe.system, vocabulary, LABELS)
+            model = built(recipe.system, vocabulary, LABELS, recipe.objective.head)
         about = (PRESETS / f"{name}.toml").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         table.append(
             {

@@ -14,12 +14,13 @@ class Place:
 
     `index` counts from the start of its document. `document` is None when each row holds one document, `present` is
     None when there is no padding to hide: both are known on the host, so a fast kernel may be chosen without asking
-    the device.
+    the device. `segment` tells the texts of a row apart that are read together; None where there is one.
     """
 
     index: Int[Tensor, "b t"]
     document: Int[Tensor, "b t"] | None = None
     present: Bool[Tensor, "b t"] | None = None
+    segment: Int[Tensor, "b t"] | None = None
 
     @staticmethod
     def line(tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None) -> "Place":

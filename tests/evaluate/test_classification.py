@@ -14,7 +14,7 @@ LETTERS = Tokenizer.train(["abcdefg"], Text(kind="char"))
 
 def model(**settings: object):
     torch.manual_seed(3)
-    return built(SYSTEMS["rnn-classifier"](width=14, **settings), len(LETTERS), 5).eval()
+    return built(SYSTEMS["rnn-encoder"](width=14, **settings), len(LETTERS), 5, "labels").eval()
 
 
 def test_scores_by_hand() -> None:
@@ -48,7 +48,7 @@ def test_texts_come_in_their_order_whatever_is_read_together(monkeypatch: pytest
 def test_a_text_stands_between_start_and_end() -> None:
     system = model()
     tokens = torch.tensor([[LETTERS.start, *LETTERS.encode("abc"), LETTERS.end]])
-    same(log_probabilities(system, LETTERS, [LETTERS.encode("abc")]), system.classify(tokens).log_softmax(-1))
+    same(log_probabilities(system, LETTERS, [LETTERS.encode("abc")]), system.answer(tokens).log_softmax(-1))
 
 
 def test_no_text_has_no_probabilities() -> None:

@@ -32,7 +32,7 @@ def make(preset: str, kind: str = "bpe", **settings) -> Run:
     made = recipe.read(preset, [f"text.kind={kind!r}", *values])
     tokenizer = Tokenizer.train([SOURCE, TARGET, AWKWARD], Text(kind=kind, vocabulary=71 if kind == "bpe" else 0))
     torch.manual_seed(5)
-    model = built(made.system, len(tokenizer), len(LABELS))
+    model = built(made.system, len(tokenizer), len(LABELS), made.objective.head)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.3 * torch.randn_like(parameter)

@@ -119,7 +119,7 @@ def test_a_classifier_has_a_row_for_each_label(preset: str) -> None:
     tokens = [run.tokenizer.start, *run.tokenizer.encode(SOURCE), run.tokenizer.end]
     assert [token.id for token in seen.target.tokens] == tokens
     with torch.no_grad():
-        wanted = run.model.classify(torch.tensor([tokens]))[0].log_softmax(-1)
+        wanted = run.model.answer(torch.tensor([tokens]))[0].log_softmax(-1)
     np.testing.assert_allclose(seen.log_probability, wanted.numpy(), rtol=1e-5)
     assert seen.label == int(wanted.argmax())
     assert seen.influence.source is None

@@ -11,6 +11,7 @@ import torch
 
 from regard.place import Place
 from regard.systems import SYSTEMS, System, built
+from regard.systems.encoder import Encoding
 
 VOCABULARY = 31
 LABELS = 5
@@ -22,13 +23,14 @@ SMALL |= {"noise": 0.0, "importance_weight": 0.0, "load_weight": 0.0}  # as drop
 class Case:
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
+    head: str = "own"
 
     def build(self, **more: Any) -> System:
         """A model whose weights are large enough that a mistake shows."""
         torch.manual_seed(5)
         system = SYSTEMS[self.kind]
         small = {name: size for name, size in SMALL.items() if name in {field.name for field in fields(system)}}
-        model = built(system(**{**small, **self.settings, **more}), VOCABULARY, LABELS)
+        model = built(system(**{**small, **self.settings, **more}), VOCABULARY, LABELS, self.head)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 0.1 * torch.randn_like(parameter)
@@ -92,11 +94,24 @@ def cases() -> list[Any]:
     return found
 
 
-MODELS = [(case, case.values[0].build()) for case in cases()]
-WRITING = [(case, model) for case, model in MODELS if model.writes_text]  # the others: laws/test_classifiers.py
+def headed() -> list[Any]:
+    """Every encoder with each of its choices and each head, and every language model with a head on it."""
+    found = []
+    for case in cases():
+        kind, settings = case.values[0].kind, case.values[0].settings
+        encodes = issubclass(SYSTEMS[kind], Encoding)
+        writes_alone = not encodes and MODELS[kind].writes_text and not MODELS[kind].reads_source
+        heads = ENCODERS if encodes else ("labels", "tags") if writes_alone and not settings else ()
+        found += [pytest.param(Case(kind, settings, head), id=f"{case.id}-{head}") for head in heads]
+    return found
+
+
+ENCODERS = ("own", "next", "labels", "tags", "vectors")
+MODELS = {kind: Case(kind).build() for kind in SYSTEMS}
+WRITING = [(case, model) for case in cases() if (model := MODELS[case.values[0].kind]).writes_text]
 every_system = pytest.mark.parametrize("case", [case for case, _ in WRITING])
 every_language_model = pytest.mark.parametrize("case", [case for case, model in WRITING if not model.reads_source])
-every_classifier = pytest.mark.parametrize("case", [case for case, model in MODELS if model.labels])
+every_encoder = pytest.mark.parametrize("case", headed())  # laws/test_encoders.py
 
 
 def texts(rows: int = 3, length: int = 13, seed: int = 1) -> torch.Tensor:

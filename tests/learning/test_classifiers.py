@@ -34,13 +34,13 @@ def accuracy(folder: Path, kind: str, **system: object) -> float:
 @pytest.mark.parametrize("pool", ["ends", "mean", "max"])
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_the_recurrent_classifier_learns_order(tmp_path: Path, cell: str, pool: str) -> None:
-    assert accuracy(tmp_path, "rnn-classifier", cell=cell, pool=pool) >= 0.95
+    assert accuracy(tmp_path, "rnn-encoder", cell=cell, pool=pool) >= 0.95
 
 
 def test_the_window_classifier_learns_order(tmp_path: Path) -> None:
-    assert accuracy(tmp_path, "window-classifier", windows=[3]) >= 0.95
+    assert accuracy(tmp_path, "window-encoder", windows=[3]) >= 0.95
 
 
 def test_windows_of_one_word_cannot(tmp_path: Path) -> None:
     """The threshold above is not reached by chance or by counting."""
-    assert accuracy(tmp_path, "window-classifier", windows=[1]) < 0.65
+    assert accuracy(tmp_path, "window-encoder", windows=[1]) < 0.65

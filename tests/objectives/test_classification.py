@@ -23,7 +23,7 @@ def source(records: list[Record]) -> Source:
 
 def loss(scores: torch.Tensor, **settings: float) -> tuple[float, float]:
     tokens = torch.zeros(3, 7, dtype=torch.long)
-    model = SimpleNamespace(classify=lambda tokens, present: scores)
+    model = SimpleNamespace(answer=lambda tokens, at: scores)
     found = Classification(**settings)(model, Batch(tokens, LABELS, 3, Place.line(tokens)))
     assert found.count == 3
     return float(found.total), float(found.nats)
@@ -46,7 +46,7 @@ def test_smoothing_asks_a_part_for_every_label_alike_and_leaves_the_nats() -> No
 def test_the_model_is_told_what_is_padding() -> None:
     told = []
     tokens, present = torch.zeros(3, 7, dtype=torch.long), torch.arange(7) < torch.tensor([[7], [2], [5]])
-    model = SimpleNamespace(classify=lambda tokens, present: told.append(present) or torch.zeros(3, 5))
+    model = SimpleNamespace(answer=lambda tokens, at: told.append(at.present) or torch.zeros(3, 5))
     Classification()(model, Batch(tokens, LABELS, 3, Place.line(tokens, present)))
     same(told[0].float(), present.float())
 
@@ -63,7 +63,8 @@ def test_labels_that_tell_nothing_apart_are_refused() -> None:
 
 
 def test_only_what_classifies_is_trained_to(tmp_path: Path) -> None:
-    assert Classification().misfit(built(SYSTEMS["rnn-classifier"](), 11, 3)) == ""
+    assert Classification().misfit(built(SYSTEMS["rnn-encoder"](), 11, 3, "labels")) == ""
+    assert Classification().misfit(built(SYSTEMS["gpt"](), 11, 3, "labels")) == ""
     assert "does not classify" in Classification().misfit(built(SYSTEMS["gpt"](), 11, 3))
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from regard.place import Place
 from regard.systems import SYSTEMS, built
 
 WORDS, LABELS, WIDTH = 31, 5, 14
@@ -23,14 +24,15 @@ def named(model, pooled: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("pool", ["ends", "mean", "max"])
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
 def test_the_recurrent_classifier_is_torchs_bidirectional_layers(cell: str, pool: str) -> None:
-    model = built(SYSTEMS["rnn-classifier"](cell=cell, width=WIDTH, depth=2, pool=pool), WORDS, LABELS).double().eval()
+    settings = SYSTEMS["rnn-encoder"](cell=cell, width=WIDTH, depth=2, pool=pool)
+    model = built(settings, WORDS, LABELS, "labels").double().eval()
     kinds = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
     theirs = kinds[cell](WIDTH, WIDTH // 2, num_layers=2, bidirectional=True, batch_first=True).double()
     for i, layer in enumerate(model.layers):
         for suffix, part in (("", layer.onward), ("_reverse", layer.backward)):
             for name, parameter in part.fused.named_parameters():
                 getattr(theirs, name.replace("l0", f"l{i}") + suffix).data.copy_(parameter)
-    scores = model.classify(TOKENS, PRESENT)
+    scores = model.answer(TOKENS, Place.line(TOKENS, PRESENT))
     for row, length in enumerate(LENGTHS):
         vectors = model.embedding.rows.weight[TOKENS[row, :length]] * WIDTH**0.5
         states, last = theirs(vectors[None])
@@ -41,8 +43,8 @@ def test_the_recurrent_classifier_is_torchs_bidirectional_layers(cell: str, pool
 
 def test_the_window_classifier_is_kims_equations() -> None:
     """c_t = ReLU(W [x_{t-k} ... x_{t+k}] + b), zeros outside the text, and the largest of each feature."""
-    model = built(SYSTEMS["window-classifier"](width=WIDTH, windows=(3, 5)), WORDS, LABELS).double().eval()
-    scores = model.classify(TOKENS, PRESENT)
+    model = built(SYSTEMS["window-encoder"](width=WIDTH, windows=(3, 5)), WORDS, LABELS, "labels").double().eval()
+    scores = model.answer(TOKENS, Place.line(TOKENS, PRESENT))
     for row, length in enumerate(LENGTHS):
         vectors = model.embedding.rows.weight[TOKENS[row, :length]] * WIDTH**0.5
         pooled = []
@@ -58,7 +60,7 @@ def test_the_window_classifier_is_kims_equations() -> None:
 def test_a_window_of_one_and_the_maximum_see_no_order() -> None:
     """C4 for classifiers: "this movie is great" and "is this movie great" are one bag of words."""
     turned = TOKENS[:, [2, 0, 1, 3, 6, 5, 4]]
-    blind = built(SYSTEMS["window-classifier"](width=WIDTH, windows=(1,)), WORDS, LABELS).double().eval()
-    seeing = built(SYSTEMS["window-classifier"](width=WIDTH, windows=(3,)), WORDS, LABELS).double().eval()
-    close(blind.classify(turned), blind.classify(TOKENS))
-    assert not torch.allclose(seeing.classify(turned), seeing.classify(TOKENS))
+    blind = built(SYSTEMS["window-encoder"](width=WIDTH, windows=(1,)), WORDS, LABELS, "labels").double().eval()
+    seeing = built(SYSTEMS["window-encoder"](width=WIDTH, windows=(3,)), WORDS, LABELS, "labels").double().eval()
+    close(blind.answer(turned), blind.answer(TOKENS))
+    assert not torch.allclose(seeing.answer(turned), seeing.answer(TOKENS))

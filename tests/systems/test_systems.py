@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from regard.blocks.embedding import Embedding
 from regard.systems import SYSTEMS
 from regard.systems.gpt import Gpt
 from regard.systems.layers import Layers
@@ -19,7 +20,7 @@ TRANSFORMERS = [kind for kind, system in SYSTEMS.items() if issubclass(system, L
 def test_position_rows_begin_on_the_scale_of_the_word_vectors(kind: str, where: str) -> None:
     """On another scale one of the two drowns the other, and a model with every shape right learns nothing."""
     model = SYSTEMS[kind](width=104, heads=4, context=101, position="learned", position_at=where).build(103)
-    embedding = model.decoder.embedding
+    embedding = next(part for part in model.modules() if isinstance(part, Embedding))
     words = float(embedding.rows.weight.std().detach()) * embedding.scale
     assert float(embedding.position.table.rows.weight.std().detach()) == pytest.approx(words, rel=0.1)
 

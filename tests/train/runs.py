@@ -38,7 +38,7 @@ def classifier(folder: Path, *, system: dict[str, Any] | None = None, **train: A
     lines = ["".join(chance.sample("abcdefghij", chance.randint(3, 10))) for _ in range(97)]
     rows = [f"{line}\t{'yes' if line.find('a') < line.find('b') else 'no'}" for line in lines]
     data = {"train": lines_file(folder / "labelled.tsv", rows)}
-    return recipe("rnn-classifier", data=data, system=system or {}, train={"threads": 1, **train})
+    return recipe("rnn-encoder", data=data, system=system or {}, train={"threads": 1, **train})
 
 
 MAKERS: dict[str, Callable[..., Recipe]] = {

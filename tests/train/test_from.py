@@ -125,7 +125,7 @@ def test_a_classifier_keeps_its_labels(tmp_path: Path) -> None:
     def given(*labels: str):
         lines = [f"{letter * 3}\t{labels[i % len(labels)]}" for i, letter in enumerate("abcdefabcdef")]
         data = {"train": lines_file(tmp_path / f"{'-'.join(labels)}.tsv", lines)}
-        return recipe("rnn-classifier", data=data, objective={"kind": "classification"}, train={"threads": 1, **NEXT})
+        return recipe("rnn-encoder", data=data, objective={"kind": "classification"}, train={"threads": 1, **NEXT})
 
     run = train(given("good", "bad"), tmp_path / "run", quiet=True)
     train(replace(given("good", "bad"), seed=11), tmp_path / "again", start_from=run, quiet=True)

@@ -61,13 +61,13 @@ def test_texts_are_real_ragged_and_stand_between_their_symbols(run: Run) -> None
     for text in inputs.texts:
         assert (text[0], text[-1]) == (run.tokenizer.start, run.tokenizer.end)
         assert run.tokenizer.end not in text[1:-1]
-    assert inputs.labels == [0, 1, 0, 1]
+    assert inputs.wanted == [[0], [1], [0], [1]]
 
 
 def test_the_batch_is_what_a_trainer_would_be_handed(run: Run) -> None:
     inputs = make(run)
     batch = inputs.batch(run.tokenizer)
-    assert batch.lengths == inputs.lengths and batch.targets.tolist() == inputs.labels
+    assert batch.lengths == inputs.lengths and batch.targets.tolist() == [0, 1, 0, 1]
     for i, text in enumerate(inputs.texts):
         assert batch.row(i).tokens[0].tolist() == text
 
@@ -92,7 +92,7 @@ def test_windows_that_look_into_the_padding(trained: Path, monkeypatch: Patch) -
 
 
 def test_a_mean_over_padding_too(run: Run) -> None:
-    run.model.pool = lambda vectors, present: vectors.mean(1)
+    run.model.head.pool = lambda vectors, present: vectors.mean(1)
     assert failing(run) >= {"batch = single", "padding inert"}
 
 

@@ -16,7 +16,9 @@ IGNORE = -100  # a target that is not counted
 class Batch:
     """What is read and what should be said: a token to follow each (or IGNORE), or one label for each row.
 
-    `count` says how many targets are not ignored. Where rows have one target each, `at` tells what is padding.
+    `count` says how many targets are not ignored. Rows that are read `whole` before anything is said of them have their
+    targets anywhere, and `at` tells what is padding; of others it is all that follows the last target. `label` is one
+    more target for each row.
     """
 
     tokens: Int[Tensor, "b t"]
@@ -25,20 +27,17 @@ class Batch:
     at: Place | None = None
     source: Int[Tensor, "b s"] | None = None
     source_present: Bool[Tensor, "b s"] | None = None
+    label: Int[Tensor, "b"] | None = None
+    whole: bool = False
 
     def __len__(self) -> int:
         return self.tokens.shape[0]
 
     @property
-    def labelled(self) -> bool:
-        """Whether a row has one target, and not one for each of its tokens."""
-        return self.targets.ndim == 1
-
-    @property
     def lengths(self) -> list[int]:
         """Of the rows, without the padding to their right: up to the last target, or as their places say."""
         rows, width = self.tokens.shape
-        if not self.labelled:
+        if not self.whole:
             steps = torch.arange(1, width + 1, device=self.targets.device)
             return (steps * (self.targets != IGNORE)).amax(1).tolist()
         present = self.at.present if self.at is not None else None
@@ -71,8 +70,9 @@ class Batch:
         if source is not None and one.source_present is not None:
             source = source[:, : int(one.source_present.sum())]
         at = replace(one.at.map(lambda x: x[:, :length]), present=None) if one.at is not None else None
-        targets = one.targets if one.labelled else one.targets[:, :length]
-        return Batch(one.tokens[:, :length], targets, int((targets != IGNORE).sum()), at, source)
+        targets = one.targets if one.targets.ndim == 1 else one.targets[:, :length]
+        cut = {"tokens": one.tokens[:, :length], "targets": targets, "count": int((targets != IGNORE).sum())}
+        return replace(one, **cut, at=at, source=source, source_present=None)
 
     def _map(self, change) -> "Batch":
         values = {field.name: getattr(self, field.name) for field in fields(self)}

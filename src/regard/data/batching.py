@@ -110,7 +110,7 @@ class Labelled(Bucketed):
         texts = [np.r_[self.tokenizer.start, self.text[i], self.tokenizer.end] for i in rows]
         labels = torch.from_numpy(np.concatenate([self.label[i] for i in rows]))
         tokens = pad(texts, self.tokenizer.pad)
-        return Batch(tokens, labels, len(rows), Place.line(tokens, presence(texts)))
+        return Batch(tokens, labels, len(rows), Place.line(tokens, presence(texts)), whole=True)
 
 
 class Documents(Bucketed):

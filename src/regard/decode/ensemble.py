@@ -55,6 +55,7 @@ class Ensemble(System):
         self.members = nn.ModuleList(members)
         self.reads_source, self.writes_text = members[0].reads_source, members[0].writes_text
         self.labels = members[0].labels
+        self._answers = members[0].answers
         self.context = min(member.context for member in members)
         self.packs = all(member.packs for member in members)
         self.vocabulary = members[0].vocabulary
@@ -83,8 +84,12 @@ class Ensemble(System):
         parts = vectors.split([member.width for member in self.systems], dim=-1)
         return averaged([m.logits(part) for m, part in zip(self.systems, parts, strict=True)])
 
-    def classify(self, tokens, present=None):
-        return averaged([member.classify(tokens, present) for member in self.systems])
+    @property
+    def answers(self) -> str:
+        return self._answers
+
+    def answer(self, tokens, at=None):
+        return averaged([member.answer(tokens, at) for member in self.systems])
 
     def start(self, rows, capacity):
         return Caches([member.start(rows, capacity) for member in self.systems])

@@ -10,6 +10,7 @@ from regard.checkpoint import Run
 from regard.data.sources import Source
 from regard.decode.session import table
 from regard.errors import UserError, suggest
+from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.text import Tokenizer
@@ -31,7 +32,7 @@ def log_probabilities(
     for begin in range(0, len(order), TOGETHER):
         numbers = order[begin : begin + TOGETHER]
         tokens, present = table([rows[i] for i in numbers], model.device)
-        found[numbers] = model.classify(tokens, present).float().log_softmax(-1).cpu()
+        found[numbers] = model.answer(tokens, Place.line(tokens, present)).float().log_softmax(-1).cpu()
         on_done(begin + len(numbers))
     return found
 

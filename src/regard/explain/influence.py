@@ -70,7 +70,7 @@ def measured(
                 vectors = model.hidden(tokens, memory)
                 scores = model.logits(vectors[torch.arange(len(rows)), rows])
             else:
-                scores = model.classify(tokens)
+                scores = model.answer(tokens)
         # In double precision, or a sure answer would have no derivative left.
         chances = scores.cpu().double().log_softmax(-1)
         chosen = chances[torch.arange(len(rows)), outputs[rows].cpu()]

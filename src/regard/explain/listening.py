@@ -47,7 +47,7 @@ def listen(run: Run, source: Side | None, target: Side, *patterns: str) -> Heard
                 memory = model.encode(batch(run, source))
         with record(model, *patterns) as own:
             tokens = batch(run, target)
-            scores = model.decode(tokens, memory) if model.writes_text else model.classify(tokens)
+            scores = model.decode(tokens, memory) if model.writes_text else model.answer(tokens)
     return Heard(read, own, scores[0].float())
 
 

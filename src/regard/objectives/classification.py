@@ -20,13 +20,14 @@ class Classification:
     columns: ClassVar[tuple[str, str]] = ("text", "label")
     label: ClassVar[str] = "label"
     continues: ClassVar[bool] = False
+    head: ClassVar[str] = "labels"
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         share("objective", self, "smoothing")
 
     def misfit(self, model: System) -> str:
-        return "" if model.labels else "does not classify and objective '{}' asks for it"
+        return "" if model.answers == "labels" else "does not classify and objective '{}' asks for it"
 
     def labels(self, source: Source) -> tuple[str, ...]:
         found: set[str] = set()
@@ -46,6 +47,6 @@ class Classification:
         return Labelled(stores, tokenizer, **budget)
 
     def __call__(self, model: System, batch: Batch) -> Loss:
-        scores = model.classify(batch.tokens, batch.at.present if batch.at is not None else None)
+        scores = model.answer(batch.tokens, batch.at)
         costs, nats = label_nats(scores, batch.targets, self.smoothing)
         return Loss(costs.sum(), nats.detach(), batch.count)

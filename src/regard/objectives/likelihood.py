@@ -47,6 +47,8 @@ class NextToken:
     columns: ClassVar[tuple[str, ...]] = ("text",)
     label: ClassVar[str] = ""
     continues: ClassVar[bool] = False  # it makes sense for a trained model alone
+    head: ClassVar[str] = "own"  # what must stand on the model
+    symbols: ClassVar[tuple[str, ...]] = ()  # of the vocabulary, besides those of every text
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:

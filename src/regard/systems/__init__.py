@@ -1,18 +1,20 @@
 """One file per system; `SYSTEMS` is the list of them."""
 
+from regard.systems.bert import Bert
+from regard.systems.built import built
 from regard.systems.bytenet import ByteNet
 from regard.systems.convs2s import ConvS2S
 from regard.systems.deep_att import DeepAtt
 from regard.systems.gnmt import Gnmt
 from regard.systems.gpt import Gpt
 from regard.systems.moe_lstm import MoeLstm
-from regard.systems.rnn_classifier import RnnClassifier
+from regard.systems.rnn_encoder import RnnEncoder
 from regard.systems.rnn_lm import RnnLm
 from regard.systems.seq2seq import Seq2Seq
 from regard.systems.seq2seq_attention import Seq2SeqAttention
-from regard.systems.system import System, built, measuring, parameters
+from regard.systems.system import System, measuring, parameters
 from regard.systems.transformer import Transformer
-from regard.systems.window_classifier import WindowClassifier
+from regard.systems.window_encoder import WindowEncoder
 from regard.systems.window_lm import WindowLm
 
 SYSTEMS = {
@@ -25,10 +27,11 @@ SYSTEMS = {
     "window-lm": WindowLm,
     "bytenet": ByteNet,
     "convs2s": ConvS2S,
-    "rnn-classifier": RnnClassifier,
-    "window-classifier": WindowClassifier,
+    "rnn-encoder": RnnEncoder,
+    "window-encoder": WindowEncoder,
     "transformer": Transformer,
     "gpt": Gpt,
+    "bert": Bert,
 }
 
 __all__ = ["SYSTEMS", "System", "built", "measuring", "parameters"]

@@ -25,7 +25,9 @@ class System(nn.Module):
     on what the tokens of a batch have in common: such a batch is not computed in pieces, and its padding is told.
 
     A system that does not write text (`writes_text` is False) reads one between its start and end symbols: it offers
-    `embed`, a vector for each token that heads may stand on, and `classify` where it was built for `labels`.
+    `embed`, a vector for each token that heads may stand on, and `answer`, what its head makes of them. `answers` says
+    what that is: "words", "tags" or "vectors", one for each token, or "labels", one for the text; `labels` is how many
+    labels or tags it tells apart.
     """
 
     context: int
@@ -78,11 +80,13 @@ class System(nn.Module):
         """The vector of each token among all others of its text."""
         raise UserError(f"{type(self).__name__} writes text: its vectors are `hidden`")
 
-    def classify(
-        self, tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None
-    ) -> Float[Tensor, "b labels"]:
-        """One score per label for each text; `present` is True where there is no padding."""
-        raise UserError(f"{type(self).__name__} does not classify")
+    def answer(self, tokens: Int[Tensor, "b t"], at: Place | None = None) -> Float[Tensor, "b ..."]:
+        """One score per label for each text, or one per tag or word for each of its tokens."""
+        raise UserError(f"{type(self).__name__} does not answer")
+
+    @property
+    def answers(self) -> str:
+        return "words"
 
     @property
     def reach(self) -> int:
@@ -97,18 +101,6 @@ class System(nn.Module):
         """Stop where a text is longer than the limit."""
         if self.limit is not None and count > self.limit:
             raise UserError(f"{what} has {count} tokens and the context holds {self.limit}")
-
-
-class Labelling:
-    """Settings of a system that is built for labels: `build` is told their number beside that of the tokens."""
-
-    def build(self, vocabulary: int, labels: int) -> System:
-        raise NotImplementedError
-
-
-def built(settings: Any, vocabulary: int, labels: int = 0) -> System:
-    """The system that the settings describe, for so many tokens and, where it knows labels, so many of them."""
-    return settings.build(vocabulary, labels) if isinstance(settings, Labelling) else settings.build(vocabulary)
 
 
 @contextmanager

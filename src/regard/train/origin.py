@@ -43,7 +43,7 @@ class Origin:
         differences = list(self._differences(recipe, "system"))
         try:
             if type(recipe.system) is type(self.recipe.system):
-                model = built(recipe.system, len(self.tokenizer), len(self.labels))
+                model = built(recipe.system, len(self.tokenizer), len(self.labels), recipe.objective.head)
                 put_weights(model, self.tensors, str(self.path / WEIGHTS))
                 return replace(recipe, text=self.recipe.text)
         except UserError as error:

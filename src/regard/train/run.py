@@ -74,7 +74,7 @@ def train(
 def check(recipe: Recipe) -> None:
     """A setting that does not fit stops here, before anything is touched."""
     choose_device(recipe.train.device)
-    model, tree = built(recipe.system, 8, labels=2), recipe.to_dict()
+    model, tree = built(recipe.system, 8, labels=2, head=recipe.objective.head), recipe.to_dict()
     system, objective = tree["system"]["kind"], tree["objective"]["kind"]
     if misfit := recipe.objective.misfit(model):
         raise UserError(f"system '{system}' {misfit.format(objective)}; change one of them")
@@ -191,7 +191,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     device = choose_device(recipe.train.device)
     torch.manual_seed(recipe.seed)
     labels = checkpoint.read_labels(folder, recipe)
-    model: System = built(recipe.system, len(tokenizer), len(labels)).to(device)
+    model: System = built(recipe.system, len(tokenizer), len(labels), recipe.objective.head).to(device)
     put_start(folder, model, tokenizer)
     average = AVERAGES[recipe.train.average](model, recipe.train)
     state = State(model, adamw(model, recipe.train), average, Progress(), {})

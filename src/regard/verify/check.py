@@ -12,6 +12,7 @@ from regard.blocks.memory import Memory
 from regard.checkpoint import Run
 from regard.data import Batch
 from regard.decode.session import table
+from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.verify.inputs import Inputs
@@ -80,11 +81,16 @@ def memory(model: System, inputs: Inputs) -> Memory | None:
 
 
 def read(model: System, inputs: Inputs) -> list[Tensor]:
-    """The logits of each text, all read at once in one batch: at each of its tokens, or of its labels."""
+    """The logits of each text, all read at once in one batch: at each of its tokens, or of the whole."""
     tokens, present = table(inputs.texts, model.device)
     if not model.writes_text:
-        return list(model.classify(tokens, present))
+        return of_each(model, model.answer(tokens, Place.line(tokens, present)), inputs)
     return unpadded(model.decode(tokens, memory(model, inputs)), inputs)
+
+
+def of_each(model: System, answers: Float[Tensor, "b ..."], inputs: Inputs) -> list[Tensor]:
+    """What is said of each text: of its tokens, or of the whole."""
+    return list(answers) if model.answers == "labels" else unpadded(answers, inputs)
 
 
 def unpadded(logits: Float[Tensor, "b t v"], inputs: Inputs) -> list[Tensor]:

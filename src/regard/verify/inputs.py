@@ -37,13 +37,13 @@ Column = Store | Sequence[np.ndarray]
 class Inputs:
     """`texts` begin with the start symbol; `sources`, for a model that reads them, end with the end symbol.
 
-    Texts that are classified end with it too, and `labels` has a number for each.
+    Texts that are answered end with it too, and `wanted` has an answer for each, or for each of its tokens.
     """
 
     texts: list[list[int]]
     sources: list[list[int]] | None
     origin: str
-    labels: list[int] | None = None
+    wanted: list[list[int]] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -65,14 +65,17 @@ class Inputs:
         def chosen(column: list | None) -> Any:
             return [column[i] for i in rows] if column is not None else None
 
-        return Inputs(chosen(self.texts), chosen(self.sources), self.origin, chosen(self.labels))
+        return Inputs(chosen(self.texts), chosen(self.sources), self.origin, chosen(self.wanted))
 
     def batch(self, tokenizer: Tokenizer) -> Batch:
-        """What a trainer would be handed: each token with the one that follows it, or each text with its label."""
+        """What a trainer would be handed: each token with the one that follows it, or each text with what to answer."""
         texts = [np.asarray(text) for text in self.texts]
-        if self.labels is not None:
-            tokens = pad(texts, tokenizer.pad)
-            return Batch(tokens, torch.tensor(self.labels), len(texts), Place.line(tokens, presence(texts)))
+        if self.wanted is not None:
+            tokens, targets = pad(texts, tokenizer.pad), pad([np.asarray(row) for row in self.wanted], IGNORE)
+            targets = targets if targets.shape[1] > 1 else targets[:, 0]
+            label = torch.arange(len(texts)) % 2  # where it is asked whether a second text follows
+            place, count = Place.line(tokens, presence(texts)), int((targets != IGNORE).sum())
+            return Batch(tokens, targets, count, place, label=label, whole=True)
         tokens, targets = pad([t[:-1] for t in texts], tokenizer.pad), pad([t[1:] for t in texts], IGNORE)
         made = Batch(tokens, targets, sum(len(text) - 1 for text in texts))
         if self.sources is None:
@@ -83,19 +86,29 @@ class Inputs:
 
 def make(run: Run) -> Inputs:
     """From the run's own token files, held-out ones first; for an imported run from the lectures' sentences."""
-    sides = len(text_columns(run))
+    sides = 2 if run.model.reads_source else 1
     wanted = ragged(run.model.context, run.model.reach, ROWS * sides)
     columns, origin = own_tokens(run, enough=sum(wanted))
     if not columns:
         columns, origin = sentences(run), "sentences of the lectures"
-    if run.labels:
-        labels = [i % len(run.labels) for i in range(len(wanted))]
+    if not run.model.writes_text:
         ended = [[*text, run.tokenizer.end] for text in texts(columns[0], [n - 1 for n in wanted], run.tokenizer.start)]
-        return Inputs(ended, None, origin, labels)
+        return Inputs(ended, None, origin, answers(run, ended))
     if sides == 1:
         return Inputs(texts(columns[0], wanted, run.tokenizer.start), None, origin)
-    targets, sources = pairs(columns, wanted, run)
+    targets, sources = pairs([columns[0], columns[-1]], wanted, run)
     return Inputs(targets, sources, origin)
+
+
+def answers(run: Run, texts: list[list[int]]) -> list[list[int]] | None:
+    """Something to be said of each text: a label, a tag for each of its tokens, or each third of its words."""
+    if run.model.answers == "vectors":
+        return None
+    if run.model.answers == "labels":
+        return [[i % run.model.labels] for i in range(len(texts))]
+    if run.model.answers == "tags":
+        return [[(i + j) % run.model.labels for j in range(len(text))] for i, text in enumerate(texts)]
+    return [[token if j % 3 == 1 else IGNORE for j, token in enumerate(text)] for text in texts]
 
 
 def text_columns(run: Run) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ import torch
 
 from regard.blocks.memory import Memory
 from regard.checkpoint import Run
+from regard.place import Place
 from regard.shapes import Tensor
 from regard.systems import System
-from regard.verify.check import Finding, unpadded
+from regard.verify.check import Finding, of_each, unpadded
 from regard.verify.inputs import Inputs
 
 
@@ -14,7 +15,7 @@ def check(run: Run, inputs: Inputs) -> Finding:
     model, found = run.model, Finding(inputs.lengths)
     short, room = shorter(inputs)
     pad, word = run.tokenizer.pad, inputs.texts[0][-1]
-    ways = {"at once": at_once, "into a cache": into_cache} if model.writes_text else {"at once": named}
+    ways = {"at once": at_once, "into a cache": into_cache} if model.writes_text else {"at once": answered}
     for how, read in ways.items():
         plain = read(model, short, pad, 0)
         found.compare_rows(read(model, short, word, 0), plain, f"read {how}, padded with a word")
@@ -37,9 +38,9 @@ def at_once(model: System, inputs: Inputs, filler: int, more: int) -> list[Tenso
     return unpadded(model.decode(tokens, encoded(model, inputs, filler, more)), inputs)
 
 
-def named(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
-    """The scores of the labels."""
-    return list(model.classify(*padded(model, inputs.texts, filler, more)))
+def answered(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
+    tokens, present = padded(model, inputs.texts, filler, more)
+    return of_each(model, model.answer(tokens, Place.line(tokens, present)), inputs)
 
 
 def into_cache(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:

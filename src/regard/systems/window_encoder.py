@@ -1,6 +1,7 @@
-"""A text seen through windows of words, of which the strongest count (O3, S5; Kim, 2014).
+"""A text seen through windows of words (O3, O4, S5; Kim, 2014).
 
-c_t = ReLU(W [x_{t-k}, ..., x_{t+k}] + b) for windows of several sizes; the largest c_t of every feature names the text.
+c_t = ReLU(W [x_{t-k}, ..., x_{t+k}] + b) for windows of several sizes; c_t tells the tag of a word, and the largest c_t
+of every feature the label of a text.
 """
 
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ from torch import nn
 from regard.blocks.convolution import Centred
 from regard.blocks.embedding import word_vectors
 from regard.errors import UserError, at_least, share
-from regard.systems.classifier import Classifier, Head, largest
-from regard.systems.system import Labelling
+from regard.systems.encoder import Encoder, Encoding
+from regard.systems.heads import Asked, Ground, largest
 from regard.tap import Tap
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowClassifier(Labelling):
+class WindowEncoder(Encoding):
     """Word vectors and, for each of the `windows` (so many words, odd), as many features as a vector is wide."""
 
     width: int = 128
@@ -31,18 +32,19 @@ class WindowClassifier(Labelling):
         if not self.windows or min(self.windows) < 1:
             raise UserError(f"system.windows = {list(self.windows)}; give at least one, each of at least 1 word")
 
-    def build(self, vocabulary: int, labels: int) -> "ConvolutionalClassifier":
-        return ConvolutionalClassifier(self, vocabulary, labels)
+    def build(self, vocabulary: int, asked: Asked = Asked()) -> "ConvolutionalEncoder":
+        return ConvolutionalEncoder(self, vocabulary, asked)
 
 
-class ConvolutionalClassifier(Classifier):
+class ConvolutionalEncoder(Encoder):
     """Taps: `features` after the ReLU, [b t w] with the windows side by side."""
 
-    def __init__(self, settings: WindowClassifier, vocabulary: int, labels: int):
+    def __init__(self, settings: WindowEncoder, vocabulary: int, asked: Asked):
         width, windows = settings.width, settings.windows
         embedding = word_vectors(vocabulary, width)
-        head = Head(len(windows) * width, labels, dropout=settings.dropout)
-        super().__init__(settings, embedding, largest, head)
+        head = asked.on(Ground(embedding, len(windows) * width, largest, settings.dropout))
+        super().__init__(settings, vocabulary, head)
+        self.embedding = embedding
         self.windows = nn.ModuleList([Centred(width, width, window) for window in windows])
         self.drop = nn.Dropout(settings.dropout)
         self.features = Tap()

@@ -1,0 +1,76 @@
+"""The encoder-only Transformer (S8; Devlin et al., 2019): every token sees all others of its text."""
+
+import math
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.attention.heads import initialise
+from regard.attention.patterns import everyone
+from regard.attention.positions import Position
+from regard.blocks.block import Stack
+from regard.blocks.embedding import Embedding
+from regard.blocks.norms import normalizer
+from regard.errors import UserError, at_least
+from regard.systems.encoder import Encoder, Encoding
+from regard.systems.heads import Asked, First, Ground, Head
+from regard.systems.layers import Layers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bert(Layers, Encoding):
+    """Word, place and segment are added, normalised, and go through blocks that look both ways.
+
+    `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1.
+    """
+
+    depth: int = 4
+    position: str = "learned"
+    norm: str = "post"
+    feedforward: str = "gelu"
+    segments: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(1, "system", self, "segments")
+        if self.position_at == "concatenated":
+            raise UserError("concatenated positions make word vectors narrower than the output, which is tied to them")
+
+    def build(self, vocabulary: int, asked: Asked = Asked()) -> "BidirectionalTransformer":
+        std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
+        embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
+        blocks = [self.block("encoder", everyone, embedding.position) for _ in range(self.depth)]
+        ground = Ground(embedding, self.width, First(self.width), self.dropout)
+        encoder, head = self.stack(embedding, blocks), asked.on(ground)
+        initialise(encoder.blocks, std)
+        initialise(head, std)
+        return BidirectionalTransformer(self, encoder, head, vocabulary)
+
+
+class SegmentEmbedding(Embedding):
+    """Word vectors to which place and segment are added, then normalised."""
+
+    def __init__(self, vocabulary: int, settings: Bert, position: Position, std: float):
+        super().__init__(vocabulary, settings.width, position, std=std, dropout=settings.dropout)
+        self.segments = nn.Embedding(settings.segments, settings.width)
+        nn.init.normal_(self.segments.weight, std=std)
+        self.norm = normalizer(settings.normalizer, settings.width)
+
+    def forward(self, tokens, at):
+        x = self.position.on_input(self.rows(tokens), at)
+        x = x + (self.segments(at.segment) if at.segment is not None else self.segments.weight[0])
+        self.vectors(lambda: x)
+        return self.dropout(self.norm(x))
+
+
+class BidirectionalTransformer(Encoder):
+    def __init__(self, settings: Bert, encoder: Stack, head: Head, vocabulary: int):
+        super().__init__(settings, vocabulary, head)
+        self.encoder = encoder
+
+    @property
+    def limit(self) -> int | None:
+        return self.context
+
+    def embed(self, tokens, at):
+        return self.encoder(tokens, at)
