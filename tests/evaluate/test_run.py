@@ -94,7 +94,7 @@ def test_a_perfect_translator_scores_a_hundred(pupil: Run, tmp_path, monkeypatch
     lines = ["abc def fed a", "fed cba abc d", "a b c d e f"]
     perfect = ({"cut": 0, "too_long": 0},)
     monkeypatch.setattr(
-        "regard.evaluate.run.translated", lambda run, sources, *_: ([s[::-1] for s in sources], *perfect)
+        "regard.evaluate.translating.translated", lambda run, sources, *_: ([s[::-1] for s in sources], *perfect)
     )
     path = lines_file(tmp_path / "perfect.tsv", [f"{line}\t{line[::-1]}" for line in lines])
     found = evaluate([pupil], (str(path),))

@@ -19,6 +19,7 @@ class Task(Protocol):
 
     columns: tuple[str, ...]
     label: str  # "" where every column is text
+    symbols: tuple[str, ...]  # that the vocabulary must have, besides those of every text
 
     def labels(self, source: Source) -> tuple[str, ...]:
         """The labels there are, as the training split has them."""
@@ -58,7 +59,7 @@ def prepare(
     say(f"reading {', '.join(f'{len(source):,} {split}' for split, source in sources.items())} records")
     labels = task.labels(sources["train"])
     if tokenizer is None:
-        tokenizer = Tokenizer.train(texts(sources["train"], task), text)
+        tokenizer = Tokenizer.train(texts(sources["train"], task), text, task.symbols)
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
     if labels:
         say(f"{len(labels):,} labels: {shown(labels)}")

@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 
-from regard.checkpoint import Run
-from regard.data.sources import Source
 from regard.decode.session import table
 from regard.errors import UserError, suggest
+from regard.evaluate.job import Job
 from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
@@ -37,10 +36,9 @@ def log_probabilities(
     return found
 
 
-def classified(
-    run: Run, source: Source, *, say: Callable[[str], None], on_done: Callable[[int], None]
-) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The scores of a run on labelled texts, the labels wanted and the labels said."""
+def classified(job: Job) -> dict[str, Any]:
+    """The scores of a run on labelled texts."""
+    run, source = job.run, job.source
     wanted, texts = [], []
     for number, (text, name) in enumerate(source, 1):
         if name not in run.labels:
@@ -54,20 +52,22 @@ def classified(
     limit = run.model.limit
     kept = [i for i, ids in enumerate(encoded) if limit is None or len(ids) + 2 <= limit]
     if len(kept) < len(encoded):
-        say(f"{len(encoded) - len(kept)} of {len(encoded)} texts are longer than {limit} tokens: not measured")
+        job.say(f"{len(encoded) - len(kept)} of {len(encoded)} texts are longer than {limit} tokens: not measured")
     wanted, encoded = [wanted[i] for i in kept], [encoded[i] for i in kept]
     if not kept:
         raise UserError(f"{source.name}: no text is left that the context of {limit} tokens holds")
-    values = log_probabilities(run.model, run.tokenizer, encoded, on_done)
+    with job.counting(len(encoded), "classified") as on_done:
+        values = log_probabilities(run.model, run.tokenizer, encoded, on_done)
     said = values.argmax(-1).tolist()
-    results = {
+    job.keep("reference", [run.labels[i] for i in wanted])
+    job.keep("hypothesis", [run.labels[i] for i in said])
+    return {
         "loss": -float(values[torch.arange(len(wanted)), torch.tensor(wanted)].double().mean()),
         **scores(wanted, said, run.labels),
         "policy": POLICY,
         "examples": len(wanted),
         "unknown": sum(ids.count(run.tokenizer.unknown) for ids in encoded),
     }
-    return results, [run.labels[i] for i in wanted], [run.labels[i] for i in said]
 
 
 def scores(wanted: Sequence[int], said: Sequence[int], labels: Sequence[str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Classification:
     label: ClassVar[str] = "label"
     continues: ClassVar[bool] = False
     head: ClassVar[str] = "labels"
+    symbols: ClassVar[tuple[str, ...]] = ()
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:

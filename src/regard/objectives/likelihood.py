@@ -48,6 +48,7 @@ class NextToken:
     label: ClassVar[str] = ""
     continues: ClassVar[bool] = False  # it makes sense for a trained model alone
     head: ClassVar[str] = "own"  # what must stand on the model
+    gives_source: ClassVar[bool] = False
     symbols: ClassVar[tuple[str, ...]] = ()  # of the vocabulary, besides those of every text
     smoothing: float = 0.0
 
@@ -56,7 +57,7 @@ class NextToken:
 
     def misfit(self, model: System) -> str:
         """What stands against training the model for this, said of the model and of the objective; else nothing."""
-        given = "source" in self.columns
+        given = self.gives_source
         if model.reads_source == given:
             return "" if model.writes_text else "writes no text and objective '{}' asks for it"
         return f"reads {'no' if given else 'a'} source and objective '{{}}' gives {'one' if given else 'none'}"
@@ -95,6 +96,7 @@ class Translation(NextToken):
     """Predict each token of a target from those before it and the source."""
 
     columns: ClassVar[tuple[str, ...]] = ("source", "target")
+    gives_source: ClassVar[bool] = True
     smoothing: float = 0.1
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):

@@ -9,7 +9,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
@@ -17,6 +19,8 @@ from regard.errors import UserError, suggest
 
 PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIALS = [PAD, UNKNOWN, START, END]
+BLANKS = "\u2581\u0120\u010a\n "  # how tokens write a blank or a line end before a word
+MASK = "<mask>"  # hides a word that is to be guessed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +59,10 @@ class Tokenizer:
         self.pad, self.unknown, self.start, self.end = map(self._special, SPECIALS)
 
     @staticmethod
-    def train(texts: Iterable[str], settings: Text) -> "Tokenizer":
+    def train(texts: Iterable[str], settings: Text, symbols: tuple[str, ...] = ()) -> "Tokenizer":
+        """`symbols` are more special ones, that a task needs."""
         recipe = KINDS[settings.kind]
-        backend = recipe.make()
+        backend = recipe.make(symbols)
         if settings.lowercase:
             backend.normalizer = normalizers.Lowercase()
         lines = (line for text in texts for line in split_lines(text))
@@ -65,7 +70,7 @@ class Tokenizer:
             lines = (line.replace(UNKNOWN, " ") for line in lines)
         size = settings.vocabulary or MOST.get(settings.kind, 8000)
         try:
-            backend.train_from_iterator(lines, recipe.trainer(size))
+            backend.train_from_iterator(lines, recipe.trainer(size, symbols))
         except Exception as error:
             if type(error) is not Exception:  # the backend raises a bare one where not even the characters fit
                 raise
@@ -100,6 +105,23 @@ class Tokenizer:
         """The text of the tokens; start, end and padding leave no trace."""
         silent = {self.pad, self.start, self.end}
         return self.backend.decode([i for i in ids if i not in silent], skip_special_tokens=False)
+
+    def symbol(self, name: str) -> int:
+        """A special symbol that a task needs."""
+        return self._special(name)
+
+    def has(self, symbols: Iterable[str]) -> bool:
+        return all(self.backend.token_to_id(symbol) is not None for symbol in symbols)
+
+    @cached_property
+    def leads(self) -> np.ndarray:
+        """Of each token whether it begins a word, as far as it tells by itself: a blank before it, or no `##`."""
+        pieces = [self.backend.id_to_token(token) for token in range(len(self))]
+        if isinstance(self.backend.model, models.WordPiece):
+            return np.array([not piece.startswith("##") for piece in pieces])
+        if isinstance(self.backend.model, models.WordLevel):
+            return np.full(len(pieces), True)
+        return np.array([piece[0] in BLANKS for piece in pieces])
 
     def piece(self, token: int) -> str:
         """The token as it is written in the vocabulary."""
@@ -148,16 +170,17 @@ class Recipe:
     model_options: tuple = ()
     cuts: tuple = tuple(SPECIALS)  # the symbols that no text may spell
 
-    def make(self) -> Backend:
+    def make(self, symbols: tuple[str, ...]) -> Backend:
         backend = Backend(self.model(**dict(self.model_options)))
-        backend.pre_tokenizer = pre_tokenizers.Sequence([_lines, cut_inside(self.cuts), *self.before])
+        backend.pre_tokenizer = pre_tokenizers.Sequence([_lines, cut_inside((*self.cuts, *symbols)), *self.before])
         if self.decoder is not None:
             backend.decoder = self.decoder
         return backend
 
-    def trainer(self, vocabulary: int):
+    def trainer(self, vocabulary: int, symbols: tuple[str, ...]):
+        special = [*SPECIALS, *symbols]
         return self.trainer_kind(
-            vocab_size=vocabulary, special_tokens=SPECIALS, show_progress=False, **dict(self.trainer_options)
+            vocab_size=vocabulary, special_tokens=special, show_progress=False, **dict(self.trainer_options)
         )
 
 

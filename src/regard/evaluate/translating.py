@@ -1,0 +1,63 @@
+"""Translating a whole source, and scoring it."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from regard.checkpoint import Run
+from regard.data.sources import Record, Source
+from regard.decode import check_alignment, translate
+from regard.decode.settings import Decode
+from regard.evaluate.job import Job
+from regard.evaluate.likelihood import likelihood
+from regard.evaluate.pronoun import pronoun_accuracy
+from regard.evaluate.translation import metrics, translation_scores
+
+
+def translation(job: Job) -> dict[str, Any]:
+    """Loss of the references, and the scores of what is written in their place."""
+    run = job.run
+    metrics(lowercase=job.lowercase, tokenize=job.tokenize)  # what is wrong is told now, not after all is measured
+    check_alignment(run.model, job.decode or run.recipe.decode, run.recipe.text.kind)
+    records = list(job.source)
+    sources, references = [r[0] for r in records], [r[1] for r in records]
+    results, _ = likelihood(job, fitting(run, records, job.source.name, job.say))
+    with job.counting(len(records), "translated") as on_done:
+        hypotheses, lost = translated(run, sources, job.decode, on_done)
+    for name, texts in (("source", sources), ("reference", references), ("hypothesis", hypotheses)):
+        job.keep(name, texts)
+    if any(lost.values()):
+        job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
+    results |= lost | translation_scores(hypotheses, references, lowercase=job.lowercase, tokenize=job.tokenize)
+    return results | pronoun_accuracy(sources, references, hypotheses)
+
+
+def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:
+    """The pairs whose likelihood can be measured: both sides fit the context and neither is empty."""
+    room = run.model.limit - 1 if run.model.limit is not None else math.inf
+    encode = run.tokenizer.encode_batch
+    lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
+    kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and max(sides) <= room]
+    if len(kept) < len(records):
+        lost = f"{len(records) - len(kept)} of {len(records)} pairs"
+        say(f"{lost} are empty or longer than {room} tokens: not in the loss")
+    return Source(name, lambda: iter(kept), len(kept))
+
+
+def translations(run: Run, sources: list[str], decode: Decode | None) -> list[str]:
+    """The best translation of each source; one longer than the context gets an empty translation."""
+    return translated(run, sources, decode)[0]
+
+
+def translated(
+    run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
+) -> tuple[list[str], dict[str, int]]:
+    """The best translation of each source, and how many were cut off or not made."""
+    settings, limit = decode or run.recipe.decode, run.model.limit
+    encoded = {i: (text, run.tokenizer.encode_with_offsets(text)) for i, text in enumerate(sources)}
+    fits = {i: source for i, source in encoded.items() if limit is None or len(source[1].ids) < limit}
+    kind = run.recipe.text.kind
+    found = translate(run.model, run.tokenizer, settings, list(fits.values()), kind=kind, on_done=on_done)
+    best = {i: row[0].text for i, row in zip(fits, found, strict=True)}
+    cut = sum(row[0].hypothesis.ended == "length" for row in found)
+    return [best.get(i, "") for i in encoded], {"cut": cut, "too_long": len(encoded) - len(fits)}

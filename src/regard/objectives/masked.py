@@ -1,0 +1,143 @@
+"""Masked language modelling (O5) and next-sentence prediction (O6), as BERT is pre-trained (Devlin et al., 2019).
+
+Some tokens are hidden, and their probability given all others is maximised; nothing is computed for the rest. With
+pairs of sentences the model also tells whether the second really followed the first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from regard.data import IGNORE, Batch, Batcher
+from regard.data.batch import pad, presence
+from regard.data.corruption import Masking
+from regard.data.sources import Source
+from regard.data.store import Store, write_documents, write_pairs
+from regard.data.texts import Example, TextPairs, Texts
+from regard.errors import UserError, share
+from regard.objectives.likelihood import Loss, token_nats
+from regard.place import Place
+from regard.shapes import Float, Int, Tensor
+from regard.systems import System
+from regard.text import Tokenizer
+from regard.text.tokenizer import MASK, SPECIALS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Masked:
+    """Guess hidden tokens. `share` of them are chosen anew in every epoch, of whole words when `whole_words`."""
+
+    columns: ClassVar[tuple[str, ...]] = ("text",)
+    label: ClassVar[str] = ""
+    continues: ClassVar[bool] = False
+    head: ClassVar[str] = "own"
+    symbols: ClassVar[tuple[str, ...]] = (MASK,)
+    share: float = 0.15
+    whole_words: bool = False
+
+    def __post_init__(self) -> None:
+        share("objective", self, "share")
+        if not self.share:
+            raise UserError("objective.share = 0.0 hides nothing: there is nothing to learn")
+
+    def misfit(self, model: System) -> str:
+        fits = not model.writes_text and model.answers == "words"
+        return "" if fits else "sees what came before alone and objective '{}' asks for a look at both sides"
+
+    def labels(self, source: Source) -> tuple[str, ...]:
+        return ()
+
+    def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, labels, context: int, too_long: str):
+        return write_documents(source, tokenizer, folder)
+
+    def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
+        return Texts(stores[0], self.maker(tokenizer), room=model.context - 2, **budget)
+
+    def masking(self, tokenizer: Tokenizer) -> Masking:
+        special = {tokenizer.symbol(name) for name in (*SPECIALS, *self.symbols)}
+        others = np.array([token for token in range(len(tokenizer)) if token not in special])
+        leads = tokenizer.leads if self.whole_words else None
+        return Masking(tokenizer.symbol(MASK), others, self.share, leads)
+
+    def maker(self, tokenizer: Tokenizer) -> Callable[[list[Example], list[np.random.Generator]], Batch]:
+        """Texts to a batch in which some of their tokens are hidden."""
+        masking = self.masking(tokenizer)
+
+        def make(texts: list[Example], chances: list[np.random.Generator]) -> Batch:
+            rows = [hidden(text[:2], masking, chance, tokenizer) for text, chance in zip(texts, chances, strict=True)]
+            shown, wanted, segments = zip(*rows, strict=True)
+            tokens, targets = pad(list(shown), tokenizer.pad), pad(list(wanted), IGNORE)
+            line, pairs = Place.line(tokens, presence(list(shown))), len(texts[0]) > 1
+            place = Place(line.index, present=line.present, segment=pad(list(segments), 0) if pairs else None)
+            label = torch.from_numpy(np.concatenate([text[2] for text in texts])).long() if pairs else None
+            return Batch(tokens, targets, int((targets != IGNORE).sum()), place, label=label, whole=True)
+
+        return make
+
+    def __call__(self, model: System, batch: Batch) -> Loss:
+        assert batch.at is not None
+        return hidden_loss(model, model.embed(batch.tokens, batch.at), batch.targets, batch.count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedPairs(Masked):
+    """Guess hidden tokens of two sentences and, where `random` of the second ones are not the real ones, which.
+
+    With `random` 0 all pairs are real, and nothing is asked about them. Each row's answer weighs as much as its hidden
+    tokens together.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("first", "second")
+    random: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        share("objective", self, "random")
+
+    @property
+    def head(self) -> str:  # type: ignore[override]
+        return "next" if self.random else "own"
+
+    def write(self, source, tokenizer, folder, *, labels, context, too_long):
+        half = (context - 3) // 2 + 1  # one symbol is its own
+        return write_pairs(source, tokenizer, folder, columns=self.columns, context=half, too_long=too_long)
+
+    def batches(self, stores, tokenizer, model, **budget):
+        return TextPairs(stores, self.maker(tokenizer), random=self.random, **budget)
+
+    def __call__(self, model, batch):
+        vectors = model.embed(batch.tokens, batch.at)
+        loss = hidden_loss(model, vectors, batch.targets, batch.count)
+        if not self.random:
+            return loss
+        nats = cross_entropy(model.head.follows(vectors, batch.at).float(), batch.label, reduction="none")
+        term = (nats * (batch.targets != IGNORE).sum(1)).sum()
+        return Loss(loss.total + term, loss.each, loss.count, {"next": term.detach()})
+
+
+def hidden(
+    texts: Example, masking: Masking, chance: np.random.Generator, tokenizer: Tokenizer
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One row: its tokens with some hidden, what they were, and of which text each is. Symbols are never hidden."""
+    shown, targets = masking(np.concatenate(texts), chance)
+    tokens, wanted, segment, begin = [[tokenizer.start]], [[IGNORE]], [[0]], 0
+    for number, text in enumerate(texts):
+        end = begin + len(text)
+        tokens += [shown[begin:end], [tokenizer.end]]
+        wanted += [targets[begin:end], [IGNORE]]
+        segment += [[number] * (len(text) + 1)]
+        begin = end
+    return np.concatenate(tokens), np.concatenate(wanted), np.concatenate(segment)
+
+
+def hidden_loss(model: System, vectors: Float[Tensor, "b t w"], targets: Int[Tensor, "b t"], count: int) -> Loss:
+    """Of the hidden tokens alone: no scores are made for others."""
+    chosen = targets != IGNORE
+    costs, nats = token_nats(model, vectors[chosen][None], targets[chosen][None])
+    each = torch.zeros(targets.shape, device=nats.device).masked_scatter(chosen, nats.detach())
+    return Loss(costs.sum(), each, count)
