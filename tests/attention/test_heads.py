@@ -29,6 +29,14 @@ def test_512_is_8_times_64() -> None:
     assert head_width(512, 8) == 64
 
 
+def test_heads_may_be_wider_or_narrower_than_the_width_splits_into() -> None:
+    """Six heads of 64 at a width of 512, as in T5 1.1: the output brings 384 back to 512."""
+    attention = MultiHead(512, 6, Look("encoder"), each=64, bias=False)
+    assert attention.to_query.weight.shape == attention.to_value.weight.shape == (384, 512)
+    assert attention.output.weight.shape == (512, 384)
+    assert attention(torch.randn(2, 5, 512), line(2, 5)).shape == (2, 5, 512)
+
+
 def test_8_heads_of_64_have_as_many_parameters_as_one_of_512() -> None:
     """C8: projections to queries, keys, values and the output, each 512 x 512 with a bias."""
     eight, one = (parameters(MultiHead(512, heads, Look("encoder"))) for heads in (8, 1))

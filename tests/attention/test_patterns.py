@@ -83,6 +83,16 @@ def test_a_combination_reaches_as_far_as_its_farthest_part() -> None:
     assert (everyone | causal).reach == 0
 
 
+@every_rule
+def test_a_pattern_knows_whether_anybody_looks_ahead(pattern: Pattern, rule) -> None:
+    assert pattern.ahead is any(rule(i, j) for i in range(7) for j in range(i + 1, 7))
+
+
+def test_a_choice_of_two_looks_ahead_when_one_does() -> None:
+    assert (causal | window(3)).ahead
+    assert not (causal | (causal & first)).ahead
+
+
 def test_an_unbounded_window_is_full_attention() -> None:
     full = MultiHead(22, 2, Look("encoder"))
     wide = MultiHead(22, 2, Look("encoder", pattern=window(1000)))

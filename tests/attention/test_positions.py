@@ -1,6 +1,7 @@
 """Position schemes against their formulas, and what each of them must be when it is nothing (B7)."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,17 +12,20 @@ from regard.attention.positions import (
     POSITIONS,
     Added,
     AddedToHeads,
+    Buckets,
     Concatenated,
     Learned,
     Position,
     Rotary,
     Sinusoid,
+    Site,
     position,
 )
 from regard.systems.gpt import Gpt
 from regard.systems.transformer import Transformer
 from tests.helpers import line, place, refused, same
 
+SITE = Site(width=24, heads=4, head_width=11, limit=7, std=0.5)
 SMALL = {"width": 24, "heads": 4, "depth": 2, "hidden": 37, "context": 41, "dropout": 0.0}
 
 
@@ -126,6 +130,74 @@ def test_rotary_refuses_an_odd_head() -> None:
         Rotary(7)
 
 
+def slow_bucket(offset: int, buckets: int, reach: int, ahead: bool) -> int:
+    """Half of the buckets count distances, the others grow with the logarithm up to `reach` (section 2.1)."""
+    if ahead:
+        return slow_bucket(-abs(offset), buckets // 2, reach, False) + (buckets // 2 if offset > 0 else 0)
+    distance, single = max(-offset, 0), buckets // 2
+    if distance < single:
+        return distance
+    grown = (buckets - single) * math.log(distance / single) / math.log(reach / single)
+    return min(buckets - 1, single + math.floor(grown + 1e-9))
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize(("buckets", "reach"), [(32, 128), (13, 11), (10, 200)])
+def test_the_bias_of_a_pair_is_that_of_its_bucket_in_each_head(ahead: bool, buckets: int, reach: int) -> None:
+    """Near and far, before and after, each row with places of its own, and more keys than queries."""
+    scheme = Buckets(3, ahead=ahead, std=1.0, buckets=buckets, reach=reach).requires_grad_(False)
+    assert scheme.reach == reach
+    q = place([[0, 9, 500], [7, 300, 20]])
+    k = place([[0, 1, 5, 8, 9, 10, 13, 21, 140, 700], [30, 7, 6, 4, 15, 19, 84, 148, 301, 0]])
+    got = scheme.on_scores(torch.zeros(2, 3, 3, 5), q, k)
+    assert got.shape == (2, 3, 3, 10)
+    for row in range(2):
+        for i in range(3):
+            for j in range(10):
+                found = slow_bucket(int(k.index[row, j] - q.index[row, i]), buckets, reach, ahead)
+                assert torch.equal(got[row, :, i, j], scheme.rows.weight[found])
+
+
+def test_rows_that_are_counted_alike_share_one_bias() -> None:
+    scheme, query = Buckets(3, ahead=True, std=1.0), torch.zeros(2, 3, 5, 7)
+    alike, apart = line(2, 5), place([list(range(5))] * 2)
+    got = [scheme.on_scores(query, q, k) for q in (alike, apart) for k in (alike, apart)]
+    assert [len(bias) for bias in got] == [1, 2, 2, 2]
+    for bias in got[1:]:
+        assert torch.equal(bias, got[0].expand(2, -1, -1, -1))
+
+
+def test_the_bias_is_of_the_kind_of_the_scores_and_its_sum_of_gradients_is_not() -> None:
+    """Thousands of gradients meet in one bucket: in half precision most of them would be lost."""
+    scheme, at = Buckets(3, ahead=True, std=1.0), line(1, 97)
+    bias = scheme.on_scores(torch.zeros(1, 3, 97, 7, dtype=torch.bfloat16), at, at)
+    assert bias.dtype == torch.bfloat16
+    bias.sum().backward()
+    assert scheme.rows.weight.grad.sum() == 3 * 97 * 97
+
+
+def test_one_table_serves_all_blocks_of_a_stack_and_a_decoder_has_all_buckets_for_its_past() -> None:
+    model = Transformer(**SMALL, position="buckets").build(31)
+    for stack, ahead in ((model.encoder, True), (model.decoder, False)):
+        scheme = stack.embedding.position
+        assert all(block.attention.position is scheme for block in stack.blocks)
+        expected = [slow_bucket(offset, 32, 128, ahead) for offset in range(-128, 129)]
+        assert scheme.numbers.tolist() == expected
+    assert model.encoder.embedding.position is not model.decoder.embedding.position
+    assert all(type(block.cross.position) is Position for block in model.decoder.blocks)
+    alone = Gpt(**SMALL, position="buckets").build(31).decoder.embedding.position
+    assert torch.equal(alone.numbers, model.decoder.embedding.position.numbers)
+
+
+def test_empty_buckets_are_no_scheme() -> None:
+    tokens = torch.randint(0, 31, (3, 13))
+    plain, buckets = (Gpt(**SMALL, position=kind).build(31).eval() for kind in ("none", "buckets"))
+    copied(buckets, plain)
+    assert not torch.allclose(buckets.decode(tokens), plain.decode(tokens)), "the buckets are not seen at all"
+    torch.nn.init.zeros_(buckets.decoder.embedding.position.rows.weight)
+    same(buckets.decode(tokens), plain.decode(tokens))
+
+
 @pytest.mark.parametrize("where", ["input", "heads"])
 def test_a_zero_table_is_no_scheme(where: str) -> None:
     tokens = torch.randint(0, 31, (3, 13))
@@ -156,7 +228,7 @@ def test_without_positions_permuting_the_input_permutes_the_output() -> None:
     before, after = plain.encode(source).vectors, plain.encode(source[:, order]).vectors
     same(after, before[:, order])
     assert not torch.allclose(after, before), "invariant would be another thing"
-    for kind in ("sinusoidal", "learned", "rotary"):
+    for kind in ("sinusoidal", "learned", "rotary", "buckets"):
         model = Transformer(**SMALL, position=kind).build(31).eval()
         before, after = model.encode(source).vectors, model.encode(source[:, order]).vectors
         assert not torch.allclose(after, before[:, order], atol=1e-3), f"{kind} does not see order"
@@ -173,22 +245,36 @@ def test_the_base_class_changes_nothing() -> None:
 @pytest.mark.parametrize("kind", POSITIONS)
 @pytest.mark.parametrize("where", PLACES)
 def test_a_configuration_names_a_scheme_or_is_refused(kind: str, where: str) -> None:
-    sizes = {"width": 24, "heads": 4, "limit": 7, "std": 0.5}
-    if kind in ("none", "rotary") and where != "input":
+    site = replace(SITE, head_width=10)
+    schemes = {"none": Position, "rotary": Rotary, "buckets": Buckets}
+    if kind in schemes and where != "input":
         with refused(f"position '{kind}' has no table to put at '{where}'; leave position_at out"):
-            position(kind, where, **sizes)
+            position(kind, where, site)
         return
-    made = position(kind, where, **sizes)
-    expected = {"none": Position, "rotary": Rotary}.get(
-        kind, {"input": Added, "heads": AddedToHeads, "concatenated": Concatenated}[where]
-    )
+    made = position(kind, where, site)
+    expected = schemes.get(kind, {"input": Added, "heads": AddedToHeads, "concatenated": Concatenated}[where])
     assert type(made) is expected
     assert made.limit == (7 if kind == "learned" else None)
 
 
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
+def test_a_table_is_as_wide_as_what_it_enters(kind: str) -> None:
+    index = torch.tensor([[0, 1, 6]])
+    for where, columns in (("input", 24), ("heads", 11), ("concatenated", 6)):
+        assert position(kind, where, SITE).table(index).shape == (1, 3, columns)
+
+
+def test_buckets_begin_small_and_know_the_heads_and_whether_anybody_looks_ahead() -> None:
+    wide = replace(SITE, width=10_000, heads=101)
+    for ahead in (True, False):
+        made = position("buckets", "input", replace(wide, ahead=ahead))
+        assert made.rows.weight.shape == (32, 101)
+        assert float(made.rows.weight.std().detach()) == pytest.approx(0.01, rel=0.1)
+        assert bool(made.numbers[-1] > 0) is ahead
+
+
 def test_a_misspelt_scheme_is_suggested() -> None:
-    sizes = {"width": 24, "heads": 4, "limit": 7, "std": 0.5}
     with refused("no position scheme 'sinusoid'; did you mean 'sinusoidal'?"):
-        position("sinusoid", "input", **sizes)
+        position("sinusoid", "input", SITE)
     with refused("positions cannot enter at 'inputs'; did you mean 'input'?"):
-        position("learned", "inputs", **sizes)
+        position("learned", "inputs", SITE)

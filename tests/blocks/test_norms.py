@@ -37,6 +37,14 @@ def test_rms_norm_equals_its_formula() -> None:
 
 
 @pytest.mark.parametrize("kind", ["layer", "rms"])
+def test_what_is_added_to_the_variance_can_be_chosen(kind: str) -> None:
+    """It tells where the variance is as small: 0.01 here, in a vector without a mean."""
+    x = 0.1 * torch.tensor([1.0, -1.0, 1.0, -1.0])
+    same(normalizer(kind, 4, 0.03)(x), x / math.sqrt(0.01 + 0.03))
+    same(normalizer(kind, 4, 1e-12)(x), 10 * x)
+
+
+@pytest.mark.parametrize("kind", ["layer", "rms"])
 def test_a_vector_of_zeros_stays_finite(kind: str) -> None:
     assert not normalizer(kind, 7)(torch.zeros(7)).any()
 

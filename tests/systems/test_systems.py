@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from regard.attention.heads import MultiHead
 from regard.blocks.embedding import Embedding
 from regard.systems import SYSTEMS
 from regard.systems.gpt import Gpt
@@ -54,6 +55,9 @@ def test_the_transformer_begins_with_glorots_spread() -> None:
         ({"dropout": float("nan")}, "system.dropout = nan; it must be at least 0 and less than 1"),
         ({"groups": -1}, "system.groups = -1; it must be 0 (automatic) or more"),
         ({"groups": 3}, "4 heads cannot share 3 key-value heads evenly"),
+        ({"head_width": -1}, "system.head_width = -1; it must be 0 (automatic) or more"),
+        ({"epsilon": 0.0}, "system.epsilon = 0.0; it must be more than 0"),
+        ({"epsilon": float("nan")}, "system.epsilon = nan; it must be more than 0"),
         ({"norm": "pree"}, "system.norm = 'pree' is not known; did you mean 'pre'?"),
         ({"normalizer": "batch"}, "no normalizer 'batch'; known: layer, rms"),
         ({"feedforward": "glu"}, "system.feedforward = 'glu' is not known; did you mean 'gelu'?"),
@@ -69,6 +73,27 @@ def test_the_transformer_begins_with_glorots_spread() -> None:
 def test_a_setting_that_cannot_be_stops_before_anything_is_built(kind: str, settings: dict, message: str) -> None:
     with refused(message):
         SYSTEMS[kind](**settings).build(11)
+
+
+@pytest.mark.parametrize("kind", TRANSFORMERS)
+@pytest.mark.parametrize("position_at", ["input", "heads"])
+@pytest.mark.parametrize("position", ["learned", "rotary", "buckets"])
+def test_heads_of_another_width_are_no_part_of_the_width(kind: str, position: str, position_at: str) -> None:
+    if position != "learned" and position_at == "heads":
+        return  # refused: there is no table to put there
+    settings = SYSTEMS[kind](width=14, heads=5, head_width=6, position=position, position_at=position_at)
+    for part in settings.build(11).modules():
+        if isinstance(part, MultiHead):
+            assert part.to_key.weight.shape == (30, 14)
+            assert part.output.weight.shape == (14, 30)
+
+
+@pytest.mark.parametrize("kind", TRANSFORMERS)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_every_norm_has_the_epsilon_asked_for(kind: str, norm: str) -> None:
+    model = SYSTEMS[kind](width=14, heads=2, norm=norm, epsilon=0.03).build(11)
+    found = {part.eps for part in model.modules() if isinstance(part, torch.nn.LayerNorm | torch.nn.RMSNorm)}
+    assert found == {0.03}
 
 
 def test_an_unknown_tie_is_suggested() -> None:

@@ -25,13 +25,22 @@ class MultiHead(nn.Module):
     """Queries from `x`, keys and values from `x` itself or from a memory.
 
     `groups` key-value heads serve all `heads` query heads (grouped-query attention); as many of them as heads is the
-    attention of 2017.
+    attention of 2017. A head is `each` wide: what the width splits into, unless told.
     """
 
-    def __init__(self, width: int, heads: int, look: Look, *, groups: int | None = None, bias: bool = True):
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        look: Look,
+        *,
+        groups: int | None = None,
+        each: int | None = None,
+        bias: bool = True,
+    ):
         super().__init__()
         self.heads, self.groups = heads, groups or heads
-        each = head_width(width, heads)
+        each = each or head_width(width, heads)
         if heads % self.groups:
             raise UserError(f"{heads} heads cannot share {self.groups} key-value heads evenly")
         self.to_query = nn.Linear(width, heads * each, bias=bias)

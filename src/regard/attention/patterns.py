@@ -14,21 +14,25 @@ from regard.shapes import Bool, Tensor
 class Pattern:
     """`rule(q, k)` sees places whose fields broadcast to one value per pair of query and key.
 
-    `reach` is the largest distance that the rule names; checks run on inputs longer than it.
+    `reach` is the largest distance that the rule names; checks run on inputs longer than it. `ahead` is False where
+    nobody may look at what follows.
     """
 
     rule: Callable[[Place, Place], Tensor]
     reach: int = 0
+    ahead: bool = True
 
     def __and__(self, other: "Pattern") -> "Pattern":
-        return Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), max(self.reach, other.reach))
+        reach, ahead = max(self.reach, other.reach), self.ahead and other.ahead
+        return Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), reach, ahead)
 
     def __or__(self, other: "Pattern") -> "Pattern":
-        return Pattern(lambda q, k: self.rule(q, k) | other.rule(q, k), max(self.reach, other.reach))
+        reach, ahead = max(self.reach, other.reach), self.ahead or other.ahead
+        return Pattern(lambda q, k: self.rule(q, k) | other.rule(q, k), reach, ahead)
 
 
 everyone = Pattern(lambda q, k: k.index == k.index)
-causal = Pattern(lambda q, k: k.index <= q.index)
+causal = Pattern(lambda q, k: k.index <= q.index, ahead=False)
 
 
 def window(size: int) -> Pattern:

@@ -1,8 +1,12 @@
 """Where order comes in (B7). A scheme overrides only where it acts; the base class holds the neutral answers.
 
 Sinusoids and learned rows are *tables*; a table enters in one of three ways: added at the input, added to queries, keys
-and values inside every head, or concatenated to the word vector. Rotary acts on queries and keys and has no table.
+and values inside every head, or concatenated to the word vector. Rotary turns queries and keys, buckets add to the
+scores: both see only how far apart two tokens are, and have no table of indices.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -135,27 +139,93 @@ def rates(width: int, base: float) -> Float[Tensor, "half"]:
     return base ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
 
 
-POSITIONS = ("none", "sinusoidal", "learned", "rotary")
+class Buckets(Position):
+    """A learned number for each head and range of distances, added to the scores (Raffel et al., 2020, section 2.1).
+
+    Near keys have a bucket for each distance, farther ones share ranges that grow; from `reach` on all share the last.
+    With `ahead` half of the buckets are for keys that follow their query. Without it nobody looks there.
+    """
+
+    numbers: Tensor
+
+    def __init__(self, heads: int, *, ahead: bool, std: float, buckets: int = 32, reach: int = 128):
+        super().__init__()
+        self.reach = reach
+        self.rows = nn.Embedding(buckets, heads)
+        nn.init.normal_(self.rows.weight, std=std)
+        near = [bucket(offset, buckets, reach, ahead=ahead) for offset in range(-reach, reach + 1)]
+        self.register_buffer("numbers", torch.tensor(near), persistent=False)
+
+    def on_scores(self, query, q, k):
+        offset = (alike(k)[:, None, :] - alike(q)[:, :, None]).clamp(-self.reach, self.reach)
+        by_offset = self.rows.weight[self.numbers].T  # summing gradients here first is much faster than in the buckets
+        picked = by_offset.index_select(1, (offset + self.reach).flatten())
+        return picked.unflatten(1, offset.shape).transpose(0, 1).to(query.dtype)
+
+
+def bucket(offset: int, buckets: int, reach: int, *, ahead: bool) -> int:
+    """The bucket of a key that stands `offset` places after its query, or before it where that is negative.
+
+    The first half of a direction's n buckets holds one distance each, m of them. Then bucket m + j begins at the
+    distance m (reach / m)^(j / (n - m)): compared in whole numbers, for rounding would move the edges.
+    """
+    if ahead:
+        return bucket(-abs(offset), buckets // 2, reach, ahead=False) + (buckets // 2 if offset > 0 else 0)
+    distance, single = max(0, -offset), buckets // 2
+    if distance < single:
+        return distance
+    shared = buckets - single
+    begun = [j for j in range(shared) if distance**shared * single**j >= reach**j * single**shared]
+    return single + begun[-1]
+
+
+def alike(at: Place) -> Int[Tensor, "rows t"]:
+    """The indices of all rows, or of one where all are counted alike: such rows are one in memory."""
+    return at.index[:1] if at.index.stride(0) == 0 else at.index
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a scheme is made for.
+
+    Vectors of `width` whose words have the scale `std`, heads of `head_width`, texts of at most `limit` tokens, of
+    whom some may look `ahead`.
+    """
+
+    width: int
+    heads: int
+    head_width: int
+    limit: int
+    std: float
+    ahead: bool = True
+
+
+SCHEMES: dict[str, Callable[[Site], Position]] = {
+    "none": lambda site: Position(),
+    "rotary": lambda site: Rotary(site.head_width),
+    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=site.width**-0.5),
+}
+TABLES: dict[str, Callable[[Site, int, float], Table]] = {
+    "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
+    "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
+}
+POSITIONS = (*SCHEMES, *TABLES)
 PLACES = ("input", "heads", "concatenated")
 
 
-def position(kind: str, place: str, *, width: int, heads: int, limit: int, std: float) -> Position:
-    """The scheme a configuration names; `std` is the scale of the word vectors."""
+def position(kind: str, place: str, site: Site) -> Position:
+    """The scheme that a configuration names."""
     if kind not in POSITIONS:
         raise UserError(f"no position scheme '{kind}'{suggest(kind, list(POSITIONS))}")
     if place not in PLACES:
         raise UserError(f"positions cannot enter at '{place}'{suggest(place, list(PLACES))}")
-    if kind in ("none", "rotary"):
+    if kind in SCHEMES:
         if place != "input":
             raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
-        return Rotary(width // heads) if kind == "rotary" else Position()
-
-    def table(columns: int) -> Table:
-        size = 1.0 if place == "heads" else std  # queries and keys are of the size of one, words of theirs
-        return Sinusoid(columns, size) if kind == "sinusoidal" else Learned(columns, limit, std)
-
+        return SCHEMES[kind](site)
+    table = TABLES[kind]
     if place == "input":
-        return Added(table(width))
+        return Added(table(site, site.width, site.std))
     if place == "heads":
-        return AddedToHeads(table(width // heads))
-    return Concatenated(table(width // 4), takes=width // 4)
+        return AddedToHeads(table(site, site.head_width, 1.0))  # queries and keys are of the size of one
+    return Concatenated(table(site, site.width // 4, site.std), takes=site.width // 4)

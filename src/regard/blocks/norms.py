@@ -10,7 +10,7 @@ NORMALIZERS = {
 }
 
 
-def normalizer(kind: str, width: int) -> nn.Module:
+def normalizer(kind: str, width: int, epsilon: float = 1e-5) -> nn.Module:
     if kind not in NORMALIZERS:
         raise UserError(f"no normalizer '{kind}'{suggest(kind, list(NORMALIZERS))}")
-    return NORMALIZERS[kind](width, eps=1e-5)
+    return NORMALIZERS[kind](width, eps=epsilon)

@@ -10,7 +10,6 @@ from regard.attention.patterns import everyone
 from regard.attention.positions import Position
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding
-from regard.blocks.norms import normalizer
 from regard.errors import UserError, at_least
 from regard.systems.encoder import Encoder, Encoding
 from regard.systems.heads import Asked, First, Ground, Head
@@ -40,7 +39,7 @@ class Bert(Layers, Encoding):
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
         blocks = [self.block("encoder", everyone, embedding.position) for _ in range(self.depth)]
-        ground = Ground(embedding, self.width, First(self.width), self.dropout)
+        ground = Ground(embedding, self.width, First(self.width), self.dropout, self.epsilon)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
         initialise(encoder.blocks, std)
         initialise(head, std)
@@ -54,7 +53,7 @@ class SegmentEmbedding(Embedding):
         super().__init__(vocabulary, settings.width, position, std=std, dropout=settings.dropout)
         self.segments = nn.Embedding(settings.segments, settings.width)
         nn.init.normal_(self.segments.weight, std=std)
-        self.norm = normalizer(settings.normalizer, settings.width)
+        self.norm = settings.normalise()
 
     def forward(self, tokens, at):
         x = self.position.on_input(self.rows(tokens), at)

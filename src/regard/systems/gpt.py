@@ -23,7 +23,7 @@ class Gpt(Layers):
 
     def build(self, vocabulary: int) -> StackSystem:
         std = 0.02 * math.sqrt(768 / self.width)  # GPT-2's at its own width; a narrow model starts deaf with less
-        embedding = Embedding(vocabulary, self.width, self.positions(std), std=std, dropout=self.dropout)
+        embedding = Embedding(vocabulary, self.width, self.positions(std, causal), std=std, dropout=self.dropout)
         if self.tied and embedding.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
         blocks = [self.block("decoder", causal, embedding.position) for _ in range(self.depth)]

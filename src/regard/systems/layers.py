@@ -7,8 +7,8 @@ from torch import nn
 from regard.attention.cache import KeyValues
 from regard.attention.heads import MultiHead, head_width
 from regard.attention.look import Look
-from regard.attention.patterns import Pattern
-from regard.attention.positions import Position, position
+from regard.attention.patterns import Pattern, everyone
+from regard.attention.positions import Position, Site, position
 from regard.attention.scores import SCORES
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
@@ -28,10 +28,15 @@ def pick(table: dict, name: str, setting: str):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """One layer's shape. `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads."""
+    """One layer's shape.
+
+    `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
+    split the width. `epsilon` is what norms add to the variance.
+    """
 
     width: int = 128
     heads: int = 4
+    head_width: int = 0
     groups: int = 0
     depth: int = 2
     hidden: int = 0
@@ -40,6 +45,7 @@ class Layers:
     position_at: str = "input"
     norm: str = "pre"
     normalizer: str = "layer"
+    epsilon: float = 1e-5
     feedforward: str = "relu"
     score: str = "scaled-dot"
     dropout: float = 0.1
@@ -48,23 +54,34 @@ class Layers:
     def __post_init__(self) -> None:
         at_least(1, "system", self, "width", "heads", "depth", "context")
         share("system", self, "dropout")
-        for name in ("groups", "hidden"):
+        if not self.epsilon > 0:
+            raise UserError(f"system.epsilon = {self.epsilon}; it must be more than 0")
+        for name in ("groups", "hidden", "head_width"):
             if getattr(self, name) < 0:
                 raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 (automatic) or more")
-        head_width(self.width, self.heads)
+        if not self.head_width:
+            head_width(self.width, self.heads)
 
-    def positions(self, std: float) -> Position:
-        return position(
-            self.position, self.position_at, width=self.width, heads=self.heads, limit=self.context, std=std
-        )
+    @property
+    def each(self) -> int:
+        """The width of one head."""
+        return self.head_width or head_width(self.width, self.heads)
+
+    def positions(self, std: float, pattern: Pattern = everyone) -> Position:
+        """The scheme of a stack whose words have the scale `std` and look at each other by this pattern."""
+        site = Site(self.width, self.heads, self.each, self.context, std, ahead=pattern.ahead)
+        return position(self.position, self.position_at, site)
 
     def attention(self, role: str, pattern: Pattern, where: Position | None = None) -> MultiHead:
-        score = pick(SCORES, self.score, "score")(self.heads, self.width // self.heads)
+        score = pick(SCORES, self.score, "score")(self.heads, self.each)
         look = Look(role, pattern=pattern, score=score, position=where, dropout=self.dropout)
-        return MultiHead(self.width, self.heads, look, groups=self.groups, bias=self.bias)
+        return MultiHead(self.width, self.heads, look, groups=self.groups, each=self.each, bias=self.bias)
 
     def residual(self) -> nn.Module:
-        return pick(RESIDUALS, self.norm, "norm")(normalizer(self.normalizer, self.width), self.dropout)
+        return pick(RESIDUALS, self.norm, "norm")(self.normalise(), self.dropout)
+
+    def normalise(self) -> nn.Module:
+        return normalizer(self.normalizer, self.width, self.epsilon)
 
     def block(self, role: str, pattern: Pattern, where: Position, cross: MultiHead | None = None) -> Block:
         feedforward = pick(FEEDFORWARDS, self.feedforward, "feedforward")(
@@ -74,7 +91,7 @@ class Layers:
 
     def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:
         closes = pick(RESIDUALS, self.norm, "norm").closes
-        return Stack(embedding, blocks, normalizer(self.normalizer, self.width) if closes else None)
+        return Stack(embedding, blocks, self.normalise() if closes else None)
 
 
 class StackSystem(System):

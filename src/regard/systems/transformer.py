@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from regard.attention.heads import xavier
-from regard.attention.patterns import causal, everyone
+from regard.attention.patterns import Pattern, causal, everyone
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.memory import Memory
@@ -28,33 +28,36 @@ class Transformer(Layers):
 
     def build(self, vocabulary: int) -> "EncoderDecoder":
         one_of("system.tied", self.tied, TIES)
-        source, target = self._embedding(vocabulary), self._embedding(vocabulary)
+        source, target = self._embedding(vocabulary, everyone), self._embedding(vocabulary, causal)
         if self.tied == "all":
             source.rows = target.rows
         if self.tied != "none" and target.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied='none'")
-        encoder = self.stack(source, [self.block("encoder", everyone, source.position) for _ in range(self.depth)])
-        decoder = self.stack(
-            target,
-            [
-                self.block("decoder", causal, target.position, cross=self.attention("cross", everyone))
-                for _ in range(self.depth)
-            ],
-        )
+        encoder, decoder = encoder_and_decoder(self, source, target)
         output = Unembedding(vocabulary, self.width, tied=None if self.tied == "none" else target.rows)
         xavier(encoder.blocks)
         xavier(decoder.blocks)
         return EncoderDecoder(self, encoder, decoder, output)
 
-    def _embedding(self, vocabulary: int) -> Embedding:
-        std, scale = self.width**-0.5, math.sqrt(self.width)
-        return Embedding(vocabulary, self.width, self.positions(1.0), std=std, scale=scale, dropout=self.dropout)
+    def _embedding(self, vocabulary: int, pattern: Pattern) -> Embedding:
+        std, scale, where = self.width**-0.5, math.sqrt(self.width), self.positions(1.0, pattern)
+        return Embedding(vocabulary, self.width, where, std=std, scale=scale, dropout=self.dropout)
+
+
+def encoder_and_decoder(settings: Layers, source: Embedding, target: Embedding) -> tuple[Stack, Stack]:
+    """Two stacks: one whose tokens all see each other, one whose tokens see their past and the top of the first."""
+    steps = range(settings.depth)
+    encoder = settings.stack(source, [settings.block("encoder", everyone, source.position) for _ in steps])
+    blocks = [
+        settings.block("decoder", causal, target.position, cross=settings.attention("cross", everyone)) for _ in steps
+    ]
+    return encoder, settings.stack(target, blocks)
 
 
 class EncoderDecoder(StackSystem):
     reads_source = True
 
-    def __init__(self, settings: Transformer, encoder: Stack, decoder: Stack, output: Unembedding):
+    def __init__(self, settings: Layers, encoder: Stack, decoder: Stack, output: Unembedding):
         super().__init__(settings, decoder, output)
         self.encoder = encoder
 
