@@ -37,8 +37,8 @@ def linear(layer: torch.nn.Linear, x: list[float]) -> list[float]:
 
 
 def slow(kind: str, layer: torch.nn.Module, x: list[float]) -> list[float]:
-    if kind == "swiglu":
-        opened = [silu(gate) for gate in linear(layer.gate, x)]
+    if kind in (gates := {"swiglu": silu, "geglu": gelu_tanh}):
+        opened = [gates[kind](gate) for gate in linear(layer.gate, x)]
         return linear(layer.output, [a * b for a, b in zip(opened, linear(layer.widen, x), strict=True)])
     bend = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh}[kind]
     return linear(layer.output, [bend(h) for h in linear(layer.widen, x)])

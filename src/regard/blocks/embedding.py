@@ -41,15 +41,18 @@ def word_vectors(vocabulary: int, width: int) -> Embedding:
 
 
 class Unembedding(nn.Module):
-    """Vectors to one score per token: a linear layer without bias, tied to the embedding when given its rows (C15)."""
+    """Vectors to one score per token: a linear layer without bias, tied to the embedding when given its rows (C15).
 
-    def __init__(self, vocabulary: int, width: int, *, tied: nn.Embedding | None = None):
+    Vectors are multiplied by `scale` first: rows of the size of words may be too large for an output.
+    """
+
+    def __init__(self, vocabulary: int, width: int, *, tied: nn.Embedding | None = None, scale: float = 1.0):
         super().__init__()
-        self.rows = nn.Linear(width, vocabulary, bias=False)
+        self.rows, self.scale = nn.Linear(width, vocabulary, bias=False), scale
         if tied is not None:
             self.rows.weight = tied.weight
         else:
             nn.init.normal_(self.rows.weight, std=width**-0.5)
 
     def forward(self, x: Float[Tensor, "... w"]) -> Float[Tensor, "... v"]:
-        return self.rows(x)
+        return self.rows(x * self.scale if self.scale != 1.0 else x)

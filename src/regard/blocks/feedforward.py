@@ -50,4 +50,5 @@ FEEDFORWARDS: dict[str, Callable[..., FeedForward | Gated]] = {
     "gelu": lambda width, hidden, **rest: FeedForward(width, hidden, gelu, **rest),
     "gelu-tanh": lambda width, hidden, **rest: FeedForward(width, hidden, gelu_tanh, **rest),
     "swiglu": lambda width, hidden, **rest: Gated(width, hidden, silu, **rest),
+    "geglu": lambda width, hidden, **rest: Gated(width, hidden, gelu_tanh, **rest),
 }
