@@ -43,6 +43,12 @@ def test_tied_output_shares_memory_with_the_embedding() -> None:
     same(tied(x), x @ embedding.rows.weight.T)
 
 
+def test_vectors_are_scaled_before_they_are_read_out() -> None:
+    embedding, x = Embedding(11, 7, Position(), std=1.0), torch.randn(2, 3, 7)
+    plain, scaled = Unembedding(11, 7, tied=embedding.rows), Unembedding(11, 7, tied=embedding.rows, scale=0.3)
+    same(scaled(x), 0.3 * plain(x))
+
+
 @pytest.mark.parametrize(
     ("kind", "tied", "tables"),
     [
@@ -51,6 +57,8 @@ def test_tied_output_shares_memory_with_the_embedding() -> None:
         ("transformer", "all", 1),
         ("transformer", "output", 2),
         ("transformer", "none", 3),
+        ("t5", True, 1),
+        ("t5", False, 2),
     ],
 )
 def test_tying_saves_whole_tables(kind: str, tied: bool | str, tables: int) -> None:
@@ -59,7 +67,7 @@ def test_tying_saves_whole_tables(kind: str, tied: bool | str, tables: int) -> N
     small, large = (SYSTEMS[kind](**sizes, tied=tied).build(vocabulary) for vocabulary in (11, 12))
     assert parameters(large) - parameters(small) == 14 * tables
     shared = {small.decoder.embedding.rows.weight.data_ptr(), small.output.rows.weight.data_ptr()}
-    if kind == "transformer":
+    if small.reads_source:
         shared.add(small.encoder.embedding.rows.weight.data_ptr())
     assert len(shared) == tables
 

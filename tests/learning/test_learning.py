@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.attention.positions import Buckets
 from regard.evaluate import evaluate
 from tests.learning.toys import copied, spelt, trained
 
@@ -44,6 +45,21 @@ def test_the_transformer_learns_with_its_norm_before_and_after(tmp_path: Path, n
 def test_without_positions_the_transformer_cannot_reverse(tmp_path: Path) -> None:
     """What has no order cannot be turned round: the threshold above is not reached by chance."""
     assert spelt(tmp_path, "transformer", **BACKWARDS, position="none") < 0.5
+
+
+@pytest.mark.parametrize(
+    "system",
+    [{"longest": 4}, {"feedforward": "geglu", "tied": False, "head_width": 16}],
+    ids=["1.0", "1.1"],
+)
+def test_t5_learns_to_reverse_from_distances_alone(tmp_path: Path, system: dict) -> None:
+    assert spelt(tmp_path, "t5", **BACKWARDS, **system) >= 0.9
+
+
+def test_t5_with_empty_buckets_cannot_reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distances are all the order it has: the threshold above is not reached without them."""
+    monkeypatch.setattr(Buckets, "on_scores", lambda self, query, q, k: None)
+    assert spelt(tmp_path, "t5", **BACKWARDS, longest=4) < 0.5
 
 
 def test_gpt_learns_to_copy_from_positions_it_learns(tmp_path: Path) -> None:

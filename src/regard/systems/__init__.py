@@ -13,6 +13,7 @@ from regard.systems.rnn_lm import RnnLm
 from regard.systems.seq2seq import Seq2Seq
 from regard.systems.seq2seq_attention import Seq2SeqAttention
 from regard.systems.system import System, measuring, parameters
+from regard.systems.t5 import T5
 from regard.systems.transformer import Transformer
 from regard.systems.window_encoder import WindowEncoder
 from regard.systems.window_lm import WindowLm
@@ -30,6 +31,7 @@ SYSTEMS = {
     "rnn-encoder": RnnEncoder,
     "window-encoder": WindowEncoder,
     "transformer": Transformer,
+    "t5": T5,
     "gpt": Gpt,
     "bert": Bert,
 }
