@@ -17,6 +17,7 @@ from regard.systems.t5 import T5
 from regard.systems.transformer import Transformer
 from regard.systems.window_encoder import WindowEncoder
 from regard.systems.window_lm import WindowLm
+from regard.systems.word2vec import Word2Vec
 
 SYSTEMS = {
     "rnn-lm": RnnLm,
@@ -34,6 +35,7 @@ SYSTEMS = {
     "t5": T5,
     "gpt": Gpt,
     "bert": Bert,
+    "word2vec": Word2Vec,
 }
 
 __all__ = ["SYSTEMS", "System", "built", "measuring", "parameters"]
