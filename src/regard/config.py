@@ -13,6 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from regard.errors import UserError, suggest
 
 T = TypeVar("T")
+KINDED = (["system"], ["objective"])  # sections whose settings depend on their kind
 
 
 def build(cls: type[T], values: dict[str, Any], *, where: str) -> T:
@@ -89,9 +90,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def override(values: dict[str, Any], settings: list[str]) -> dict[str, Any]:
-    """The tree with each `section.key=value` put in; values are TOML, and a bare word is taken as text."""
+    """The tree with each `section.key=value` put in; values are TOML, and a bare word is taken as text.
+
+    Another `kind` comes with its own settings, so those that stood beside the old one go.
+    """
     merged = deepcopy(values)
-    for setting in settings:
+    for setting in sorted(settings, key=lambda setting: not setting.partition("=")[0].strip().endswith(".kind")):
         path, found, text = setting.partition("=")
         if not found or not path.strip():
             raise UserError(f"--set {setting}: expected section.key=value")
@@ -101,7 +105,10 @@ def override(values: dict[str, Any], settings: list[str]) -> dict[str, Any]:
             table = table.setdefault(section, {})
             if not isinstance(table, dict):
                 raise UserError(f"--set {setting}: '{section}' is a value, not a section")
-        table[key] = toml_value(text.strip(), setting)
+        value = toml_value(text.strip(), setting)
+        if key == "kind" and sections in KINDED and table.get("kind", value) != value:
+            table.clear()
+        table[key] = value
     return merged
 
 

@@ -25,7 +25,8 @@ class Train:
     `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and
     gives the same gradient with less memory. Training ends at `steps`, `max_tokens` predicted tokens or `max_seconds`,
     whichever comes first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it
-    is the factor of the formula.
+    is the factor of the formula. Storeys are the word vectors, then each layer, then all that stands on them: the lowest
+    `frozen` of them keep their weights, and each learns at `storey_decay` times the rate of the one above it.
     """
 
     steps: int = 1000
@@ -42,6 +43,8 @@ class Train:
     beta1: float = 0.9
     beta2: float = 0.98
     clip: float = 1.0
+    frozen: int = 0
+    storey_decay: float = 1.0
     average: str = "none"
     average_decay: float = 0.999
     average_last: int = 5
@@ -68,7 +71,7 @@ class Train:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 1")
-        for name in ("steps", "max_tokens", "max_seconds", "warmup", "weight_decay", "clip", "patience", "threads"):
+        for name in ("steps", "max_tokens", "max_seconds", "warmup", "weight_decay", "clip", "patience", "threads", "frozen"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be 0 or more")
         for name in ("decay", "floor"):
@@ -77,6 +80,8 @@ class Train:
         for name in ("beta1", "beta2", "average_decay"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 0 and less than 1")
+        if not 0 < self.storey_decay <= 1:
+            raise UserError(f"train.storey_decay = {self.storey_decay}; it must be more than 0 and at most 1")
         if not 0 < self.rate < math.inf:
             raise UserError(f"train.rate = {self.rate}; it must be more than 0")
         one_of("train.schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))

@@ -121,17 +121,84 @@ def test_a_run_that_is_not_there_or_not_trained_is_refused(first: Path, tmp_path
         train(other(tmp_path), tmp_path / "run", start_from=untrained, quiet=True)
 
 
-def test_a_classifier_keeps_its_labels(tmp_path: Path) -> None:
-    def given(*labels: str):
-        lines = [f"{letter * 3}\t{labels[i % len(labels)]}" for i, letter in enumerate("abcdefabcdef")]
-        data = {"train": lines_file(tmp_path / f"{'-'.join(labels)}.tsv", lines)}
-        return recipe("rnn-encoder", data=data, objective={"kind": "classification"}, train={"threads": 1, **NEXT})
+STILL = {"steps": 1, "rate": 1e-30, "weight_decay": 0.0, "threads": 1}  # the first checkpoint is what it began with
 
-    run = train(given("good", "bad"), tmp_path / "run", quiet=True)
-    train(replace(given("good", "bad"), seed=11), tmp_path / "again", start_from=run, quiet=True)
-    with refused("its labels are bad, good, those of the data are bad, fair, good"):
-        train(given("good", "bad", "fair"), tmp_path / "other", start_from=run, quiet=True)
-    assert not (tmp_path / "other").exists()
+
+def labelled(folder: Path, *labels: str, kind: str = "rnn-encoder"):
+    lines = [f"{letter * 3}\t{labels[i % len(labels)]}" for i, letter in enumerate("abcdefabcdef")]
+    data = {"train": lines_file(folder / f"{'-'.join(labels)}.tsv", lines)}
+    return recipe(kind, data=data, objective={"kind": "classification"}, train=STILL)
+
+
+def kept(run: Path, origin: Path, prefix: str = "") -> set[str]:
+    """The tensors of a run that are the other's, where those of a body may have come under a prefix."""
+    there, here = weights(origin), weights(run)
+    return {
+        name
+        for name in here
+        if (own := name.removeprefix(prefix)) in there and torch.allclose(here[name], there[own], rtol=0, atol=1e-25)
+    }
+
+
+def test_a_classifier_keeps_its_head_for_the_same_labels_and_gets_a_new_one_for_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(labelled(tmp_path, "good", "bad"), tmp_path / "run", quiet=True)
+    again = train(replace(labelled(tmp_path, "good", "bad"), seed=11), tmp_path / "again", start_from=run, quiet=True)
+    assert kept(again, run) == weights(run).keys()
+    third = train(labelled(tmp_path, "good", "bad", "fair"), tmp_path / "other", start_from=run)
+    assert weights(run).keys() - kept(third, run) == {"head.rows.weight", "head.rows.bias"}
+    assert "the head is new: head.rows.bias, head.rows.weight" in capsys.readouterr().err
+
+
+def pretrained(folder: Path, kind: str = "masked-pairs") -> Path:
+    pairs = lines_file(
+        folder / "pairs.tsv", [f"{a * 3}\t{b * 2}" for a, b in zip("abcdef" * 3, "fedcba" * 3, strict=True)]
+    )
+    fields = {} if kind == "masked-pairs" else {"fields": {"text": 0}}
+    made = recipe("bert", data={"train": pairs, **fields}, objective={"kind": kind}, train={"threads": 1, **NEXT})
+    return train(made, folder / kind, quiet=True)
+
+
+def test_a_pre_trained_body_and_its_pool_are_fine_tuned_under_a_new_head(tmp_path: Path) -> None:
+    run = pretrained(tmp_path)
+    tuned = train(labelled(tmp_path, "good", "bad", kind="bert"), tmp_path / "tuned", start_from=run, quiet=True)
+    new = weights(tuned).keys() - kept(tuned, run)
+    assert new == {"head.rows.weight", "head.rows.bias"}
+    assert {"head.pool.dense.weight", "encoder.blocks.0.attention.to_query.weight"} <= kept(tuned, run)
+    load(tuned)
+    without = pretrained(tmp_path, "masked")
+    tuned = train(labelled(tmp_path, "good", "bad", kind="bert"), tmp_path / "again", start_from=without, quiet=True)
+    assert "head.pool.dense.weight" in weights(tuned).keys() - kept(tuned, without), "nobody trained a pool"
+
+
+def test_pre_training_goes_on_with_its_head(tmp_path: Path) -> None:
+    run = pretrained(tmp_path)
+    again = recipe(
+        "bert",
+        data={"train": str(tmp_path / "pairs.tsv")},
+        objective={"kind": "masked-pairs", "share": 0.3},
+        train=STILL,
+    )
+    assert kept(train(again, tmp_path / "on", start_from=run, quiet=True), run) == weights(run).keys()
+
+
+def test_a_language_model_becomes_a_classifier(tmp_path: Path) -> None:
+    run = train(language_model(tmp_path), tmp_path / "run", quiet=True)
+    tuned = train(labelled(tmp_path, "good", "bad", kind="gpt"), tmp_path / "tuned", start_from=run, quiet=True)
+    assert weights(tuned).keys() - kept(tuned, run, "body.") == {"head.rows.weight", "head.rows.bias"}
+    assert load(tuned).labels == ("bad", "good")
+    lost = train(labelled(tmp_path, "so", "no", "if", kind="gpt"), tmp_path / "more", start_from=tuned, quiet=True)
+    assert weights(lost).keys() - kept(lost, tuned) == {"head.rows.weight", "head.rows.bias"}
+
+
+def test_a_tokenizer_without_the_symbols_of_the_task_does_not_fit(tmp_path: Path) -> None:
+    run = train(labelled(tmp_path, "good", "bad", kind="bert"), tmp_path / "run", quiet=True)
+    masked = recipe(
+        "bert", data={"train": str(tmp_path / "good-bad.tsv"), "fields": {"text": 0}}, objective={"kind": "masked"}
+    )
+    with refused(f"{run} does not fit: its tokenizer has no <mask>, which the objective needs"):
+        train(masked, tmp_path / "other", start_from=run, quiet=True)
 
 
 def test_decoding_that_the_model_cannot_do_stops_a_training(tmp_path: Path) -> None:

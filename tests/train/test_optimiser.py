@@ -3,9 +3,11 @@
 import torch
 
 from regard.recipe import Train
+from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
-from regard.train.optimiser import adamw, optimiser_tensors, put_optimiser_tensors
-from tests.helpers import same
+from regard.systems.rnn_lm import RnnLm
+from regard.train.optimiser import adamw, freeze, optimiser_tensors, put_optimiser_tensors, storeys
+from tests.helpers import refused, same
 
 
 def step(model: torch.nn.Module, optimiser: torch.optim.Optimizer, seed: int) -> None:
@@ -57,3 +59,37 @@ def test_its_state_survives_as_named_tensors() -> None:
     step(one, first, 9)
     step(other, second, 9)
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_storeys_are_the_words_then_each_layer_then_the_rest() -> None:
+    found = storeys(Bert(width=14, heads=2, depth=3, context=11).build(13))
+    assert {name: n for name, n in found.items() if n == 0}.keys() == {
+        "encoder.embedding.rows.weight",
+        "encoder.embedding.position.table.rows.weight",
+        "encoder.embedding.segments.weight",
+        "encoder.embedding.norm.weight",
+        "encoder.embedding.norm.bias",
+    }
+    assert found["encoder.blocks.2.feedforward.output.weight"] == 3
+    assert found["head.dense.weight"] == 4
+    assert storeys(RnnLm(width=14, depth=2).build(13))["layers.layers.1.fused.weight_ih_l0"] == 2
+
+
+def test_each_storey_learns_slower_than_the_one_above_it() -> None:
+    system = model()
+    found, rates = storeys(system), {}
+    for group in adamw(system, Train(storey_decay=0.5)).param_groups:
+        for parameter in group["params"]:
+            rates[next(name for name, p in system.named_parameters() if p is parameter)] = group["part"]
+    assert rates == {name: 0.5 ** (2 - storey) for name, storey in found.items()}
+    assert {group["part"] for group in adamw(system, Train()).param_groups} == {1.0}
+
+
+def test_what_is_frozen_keeps_its_weights_and_costs_no_gradient() -> None:
+    system = model()
+    freeze(system, 1)
+    assert not system.decoder.embedding.rows.weight.requires_grad
+    moved = {id(p) for group in adamw(system, Train()).param_groups for p in group["params"]}
+    assert moved == {id(p) for name, p in system.named_parameters() if "embedding" not in name}
+    with refused("train.frozen = 3: the model has 3 storeys, and the highest must learn"):
+        freeze(system, 3)

@@ -46,6 +46,7 @@ def train(
 
     recipe, folder = read(preset, list(set_)), out or free_name(Path(preset).stem)
     if from_ is not None:
+        recipe = read(preset, [*system_of(from_, recipe), *set_])
         no_other_text(recipe, from_, set_)
     work(recipe, folder, start_from=from_, force=force, quiet=quiet, tensorboard=tensorboard)
     tell(folder, json=json, quiet=quiet)
@@ -71,6 +72,19 @@ def demo(
 
     work(read("transformer-tiny", [f"seed={seed}"]), out, force=force)
     return 0 if show(out) else 1
+
+
+def system_of(run: Path, recipe: Any) -> list[str]:
+    """The settings of a run's system, where it is of the recipe's kind: whoever starts from it need not repeat them."""
+    from json import dumps
+
+    from regard.checkpoint import read_recipe
+
+    there = read_recipe(run)
+    if type(there.system) is not type(recipe.system):
+        return []  # the training will say that they differ
+    settings = there.to_dict()["system"].items()
+    return [f"system.{name}={dumps(value)}" for name, value in settings if value is not None]
 
 
 def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...]) -> None:

@@ -64,8 +64,9 @@ class SegmentEmbedding(Embedding):
 
 class BidirectionalTransformer(Encoder):
     def __init__(self, settings: Bert, encoder: Stack, head: Head, vocabulary: int):
-        super().__init__(settings, vocabulary, head)
+        super().__init__(settings, vocabulary)
         self.encoder = encoder
+        self.finish(head)
 
     @property
     def limit(self) -> int | None:

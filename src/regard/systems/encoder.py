@@ -27,10 +27,16 @@ class Encoder(System):
     writes_text = False
     packs = False
 
-    def __init__(self, settings: Any, vocabulary: int, head: Head):
+    head: Head
+
+    def __init__(self, settings: Any, vocabulary: int):
         super().__init__()
         self.settings, self.context, self.width = settings, settings.context, settings.width
-        self.vocabulary, self.head, self.labels = vocabulary, head, head.labels
+        self.vocabulary = vocabulary
+
+    def finish(self, head: Head) -> None:
+        """Put the head on, last: what is tied to the body has its name there."""
+        self.head, self.labels = head, head.labels
 
     @property
     def limit(self) -> int | None:
@@ -54,9 +60,10 @@ class OnWriter(Encoder):
     def __init__(self, body: System, asked: Asked):
         embedding = next(part for part in body.modules() if isinstance(part, Embedding))
         ground = Ground(embedding, body.width, last, getattr(body.settings, "dropout", 0.0))
-        super().__init__(body.settings, body.vocabulary, asked.on(ground))
+        super().__init__(body.settings, body.vocabulary)
         self.body, self.compiles = body, body.compiles
         self.body.output = nn.Identity()  # it writes no more
+        self.finish(asked.on(ground))
 
     @property
     def limit(self) -> int | None:

@@ -30,12 +30,12 @@ class RecurrentEncoder(Encoder):
     compiles = False  # loops over tokens would be unrolled anew for each length
 
     def __init__(self, settings: RnnEncoder, vocabulary: int, asked: Asked):
-        width, embedding = settings.width, settings.embedding(vocabulary)
-        head = asked.on(Ground(embedding, width, POOLS[settings.pool], settings.dropout))
-        super().__init__(settings, vocabulary, head)
-        self.embedding = embedding
+        super().__init__(settings, vocabulary)
+        width = settings.width
+        self.embedding = settings.embedding(vocabulary)
         self.layers = nn.ModuleList([Bidirectional(settings.cell, width, width) for _ in range(settings.depth)])
         self.drop = settings.drop()
+        self.finish(asked.on(Ground(self.embedding, width, POOLS[settings.pool], settings.dropout)))
 
     def embed(self, tokens, at):
         x = self.embedding(tokens, at)

@@ -40,14 +40,13 @@ class ConvolutionalEncoder(Encoder):
     """Taps: `features` after the ReLU, [b t w] with the windows side by side."""
 
     def __init__(self, settings: WindowEncoder, vocabulary: int, asked: Asked):
+        super().__init__(settings, vocabulary)
         width, windows = settings.width, settings.windows
-        embedding = word_vectors(vocabulary, width)
-        head = asked.on(Ground(embedding, len(windows) * width, largest, settings.dropout))
-        super().__init__(settings, vocabulary, head)
-        self.embedding = embedding
+        self.embedding = word_vectors(vocabulary, width)
         self.windows = nn.ModuleList([Centred(width, width, window) for window in windows])
         self.drop = nn.Dropout(settings.dropout)
         self.features = Tap()
+        self.finish(asked.on(Ground(self.embedding, len(windows) * width, largest, settings.dropout)))
 
     def embed(self, tokens, at):
         x = self.drop(self.embedding(tokens, at))

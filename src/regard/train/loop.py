@@ -130,7 +130,7 @@ class Trainer:
         self.model.train()
         rate = self.schedule(progress.step + 1, self.done())
         for group in optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group.get("part", 1.0)
         nats = torch.zeros((), device=self.device)
         parts: dict[str, torch.Tensor] = {}
         pieces = batch.split(self.settings.accumulate) if self.settings.accumulate > 1 else [batch]

@@ -1,21 +1,53 @@
-"""AdamW, and its state as named tensors."""
+"""AdamW, which storeys of a model it moves and how fast, and its state as named tensors."""
+
+import re
 
 import torch
 from torch import Tensor, nn
 
+from regard.errors import UserError
 from regard.recipe import Train
+
+LAYER = re.compile(r"(?:^|\.)(?:blocks|layers)\.(\d+)\.")
+
+
+def storeys(model: nn.Module) -> dict[str, int]:
+    """Of each parameter on which storey it stands: 0 are the word vectors, then the layers, then what stands on them.
+
+    An encoder and a decoder stand side by side.
+    """
+    layers = {name: int(found[1]) + 1 for name, _ in model.named_parameters() if (found := LAYER.search(name))}
+    top = max(layers.values(), default=0) + 1
+    return {name: layers.get(name, 0 if "embedding." in name else top) for name, _ in model.named_parameters()}
+
+
+def freeze(model: nn.Module, count: int) -> None:
+    """The lowest storeys keep their weights."""
+    found = storeys(model)
+    highest = max(found.values())
+    if count > highest:
+        raise UserError(f"train.frozen = {count}: the model has {highest + 1} storeys, and the highest must learn")
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(found[name] >= count)
 
 
 def adamw(model: nn.Module, settings: Train) -> torch.optim.AdamW:
-    """Matrices decay; gains and biases do not."""
-    matrices = [p for p in model.parameters() if p.ndim >= 2]
-    vectors = [p for p in model.parameters() if p.ndim < 2]
-    groups = [
-        {"params": matrices, "weight_decay": settings.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
+    """Matrices decay; gains and biases do not. `part` is what a group has of the rate."""
+    groups: dict[tuple[bool, int], list[nn.Parameter]] = {}
+    found = storeys(model) if settings.storey_decay < 1 else {}
+    top = max(found.values(), default=0)
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            groups.setdefault((parameter.ndim < 2, top - found.get(name, top)), []).append(parameter)
     return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
+        [
+            {
+                "params": group,
+                "weight_decay": 0.0 if vectors else settings.weight_decay,
+                "part": settings.storey_decay**below,
+            }
+            for (vectors, below), group in sorted(groups.items(), key=lambda entry: entry[0])
+        ],
         lr=settings.rate,
         betas=(settings.beta1, settings.beta2),
         fused=True,

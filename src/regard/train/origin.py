@@ -1,4 +1,8 @@
-"""The run that another one starts from: its tokenizer and its weights, with a fresh optimiser and at step 0."""
+"""The run that another one starts from (O8): its tokenizer and its weights, with a fresh optimiser and at step 0.
+
+The body must be the same. The head is taken along where the task and its labels are the same, else it is new, but for
+the pool of a text, which is trained in pre-training too.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import checkpoint
-from regard.checkpoint import WEIGHTS, content_hash, put_weights, read_tensors, write_tensors
+from regard.checkpoint import WEIGHTS, content_hash, put_weights, read_tensors, weights, write_tensors
 from regard.errors import UserError
 from regard.recipe import Recipe
 from regard.shapes import Tensor
@@ -14,6 +18,8 @@ from regard.systems import System, built
 from regard.text import Tokenizer
 
 START = "state/start.safetensors"  # the weights at step 0, until there is a state to go on from
+BODY, HEAD, POOL = "body.", "head.", "head.pool."
+OUTPUTS = ("output.", "body.output.")  # of a system that was built to write, and writes no more
 
 
 @dataclass(frozen=True)
@@ -40,21 +46,39 @@ class Origin:
 
     def adopted(self, recipe: Recipe) -> Recipe:
         """The recipe with this run's `[text]`, for it is this run's tokenizer that cuts; what does not fit stops."""
+        symbols = recipe.objective.symbols
+        if not self.tokenizer.has(symbols):
+            needed = f"{symbols[0]} ..." if len(symbols) > 1 else symbols[0]
+            raise UserError(f"{self.path} does not fit: its tokenizer has no {needed}, which the objective needs")
         differences = list(self._differences(recipe, "system"))
         try:
             if type(recipe.system) is type(self.recipe.system):
-                model = built(recipe.system, len(self.tokenizer), len(self.labels), recipe.objective.head)
-                put_weights(model, self.tensors, str(self.path / WEIGHTS))
+                self.carried(recipe, self.labels or ("", ""))
                 return replace(recipe, text=self.recipe.text)
         except UserError as error:
             differences = differences or [str(error)]
         raise UserError(f"{self.path} does not fit: {'; '.join(differences)}")
 
-    def check_labels(self, labels: tuple[str, ...]) -> None:
-        """The classes of the new data must be those that the weights were trained for."""
-        if labels != self.labels:
-            there, here = (", ".join(names) or "none" for names in (self.labels, labels))
-            raise UserError(f"{self.path} does not fit: its labels are {there}, those of the data are {here}")
+    def carried(self, recipe: Recipe, labels: tuple[str, ...]) -> dict[str, Tensor]:
+        """The tensors that the recipe's model begins with, under its own names; what it lacks of a head is new."""
+        model = built(recipe.system, len(self.tokenizer), len(labels), recipe.objective.head)
+        same_head = recipe.objective.head == self.recipe.objective.head and labels == self.labels
+        found, used = {}, set()
+        for name, mine in weights(model).items():
+            theirs = next((n for n in (name, name.removeprefix(BODY), BODY + name) if n in self.tensors), None)
+            if name.startswith(HEAD) and (theirs is None or not (same_head or name.startswith(POOL))):
+                continue
+            if theirs is None:
+                raise UserError(f"it has no tensor '{name}'")
+            if self.tensors[theirs].shape != mine.shape:
+                there, here = list(self.tensors[theirs].shape), list(mine.shape)
+                raise UserError(f"its tensor '{theirs}' has shape {there}, the configuration asks for {here}")
+            found[name] = self.tensors[theirs]
+            used.add(theirs)
+        left = [name for name in self.tensors if name not in used and not name.startswith((HEAD, *OUTPUTS))]
+        if left:
+            raise UserError(f"its tensor '{left[0]}' has no place here")
+        return found
 
     def said(self, recipe: Recipe) -> Iterator[str]:
         """What the recipe asks and this run decides, and where the two differ without harm."""
@@ -67,9 +91,12 @@ class Origin:
     def report(self) -> dict[str, str]:
         return {"run": str(self.path.absolute()), "content": self.content}
 
-    def write(self, folder: Path) -> None:
-        """Keep the weights in a new run: it must not need this one to start again."""
-        write_tensors(folder / START, self.tensors, {"tokenizer": self.tokenizer.fingerprint})
+    def write(self, folder: Path, recipe: Recipe, labels: tuple[str, ...]) -> list[str]:
+        """Keep the weights in a new run: it must not need this one to start again. What is new is told in words."""
+        carried = self.carried(recipe, labels)
+        write_tensors(folder / START, carried, {"tokenizer": self.tokenizer.fingerprint})
+        new = weights(built(recipe.system, len(self.tokenizer), len(labels), recipe.objective.head)).keys() - carried
+        return [f"the head is new: {', '.join(sorted(new))}"] if new else []
 
     def _differences(self, recipe: Recipe, section: str) -> Iterator[str]:
         """`system.width = 64 there and 128 here`, setting by setting; of another kind, the kind alone."""
@@ -82,9 +109,11 @@ class Origin:
 
 
 def put_start(folder: Path, model: System, tokenizer: Tokenizer) -> None:
-    """The weights that a run was started with, where it was started from another."""
+    """The weights that a run was started with, where it was started from another; a new head stays as it is."""
     if (folder / START).exists():
-        put_weights(model, read_tensors(folder / START, tokenizer)[0], str(folder / START))
+        given = read_tensors(folder / START, tokenizer)[0]
+        own = {name: tensor for name, tensor in weights(model).items() if name.startswith(HEAD)}
+        put_weights(model, own | given, str(folder / START))
 
 
 def shown(value: Any) -> str:

@@ -27,7 +27,7 @@ from regard.train.average import AVERAGES
 from regard.train.device import choose_device, choose_precision, chooses_compile
 from regard.train.forecast import Forecast, duration, forecast, quantity
 from regard.train.loop import Trainer
-from regard.train.optimiser import adamw
+from regard.train.optimiser import adamw, freeze
 from regard.train.origin import START, Origin, put_start
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
@@ -137,8 +137,8 @@ def start(
         say("  " + line)
     report = {"data": prepared.report, "seed": recipe.seed, "versions": versions()}
     if origin is not None:
-        origin.check_labels(prepared.labels)
-        origin.write(folder)
+        for line in origin.write(folder, recipe, prepared.labels):
+            say(line)
         report["from"] = origin.report()
     checkpoint.write_json(folder / REPORT, report)
     checkpoint.write_setup(folder, recipe, prepared.tokenizer, prepared.labels)
@@ -193,6 +193,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     labels = checkpoint.read_labels(folder, recipe)
     model: System = built(recipe.system, len(tokenizer), len(labels), recipe.objective.head).to(device)
     put_start(folder, model, tokenizer)
+    freeze(model, recipe.train.frozen)
     average = AVERAGES[recipe.train.average](model, recipe.train)
     state = State(model, adamw(model, recipe.train), average, Progress(), {})
 
