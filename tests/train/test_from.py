@@ -133,10 +133,11 @@ def labelled(folder: Path, *labels: str, kind: str = "rnn-encoder"):
 def kept(run: Path, origin: Path, prefix: str = "") -> set[str]:
     """The tensors of a run that are the other's, where those of a body may have come under a prefix."""
     there, here = weights(origin), weights(run)
+    both = {name: there[own] for name in here if (own := name.removeprefix(prefix)) in there}
     return {
         name
-        for name in here
-        if (own := name.removeprefix(prefix)) in there and torch.allclose(here[name], there[own], rtol=0, atol=1e-25)
+        for name, tensor in both.items()
+        if tensor.shape == here[name].shape and torch.allclose(tensor, here[name], rtol=0, atol=1e-25)
     }
 
 

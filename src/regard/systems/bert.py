@@ -27,6 +27,7 @@ class Bert(Layers, Encoding):
     position: str = "learned"
     norm: str = "post"
     feedforward: str = "gelu"
+    epsilon: float = 1e-12
     segments: int = 2
 
     def __post_init__(self) -> None:
