@@ -1,6 +1,7 @@
 """From the `[data]` and `[text]` sections to a tokenizer, token files and a report. Nothing is lost in silence."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -23,6 +24,9 @@ class Task(Protocol):
 
     def labels(self, source: Source) -> tuple[str, ...]:
         """The labels there are, as the training split has them."""
+
+    def named(self, cell: str) -> Iterable[str]:
+        """The labels in one record's column of them."""
 
     def write(
         self,
@@ -63,7 +67,7 @@ def prepare(
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
     if labels:
         say(f"{len(labels):,} labels: {shown(labels)}")
-        said = [*said, *one_sided(sources, task)]
+        said = [*said, *remarks(sources, task, labels)]
     settings: dict[str, Any] = {"labels": labels, "context": context, "too_long": data.too_long}
     counts = {split: task.write(source, tokenizer, folder / split, **settings)[1] for split, source in sources.items()}
     files = {str(path): file_hash(path) for path in data.files()}
@@ -76,12 +80,16 @@ def texts(source: Source, task: Task) -> Iterator[str]:
     return (text for record in source for text in compress(record, kept))
 
 
-def one_sided(sources: dict[str, Source], task: Task) -> Iterator[str]:
-    """Splits on which nothing can be measured: all their labels are the same, as at the end of a sorted file."""
+def remarks(sources: dict[str, Source], task: Task, labels: tuple[str, ...]) -> Iterator[str]:
+    """Splits on which little can be measured: all labels are the same, as at the end of a sorted file, or are new."""
     for split, source in sources.items():
-        found = {label for (label,) in source.column(task.columns.index(task.label))}
+        cells = source.column(task.columns.index(task.label))
+        found = Counter(name for (cell,) in cells for name in task.named(cell))
         if len(found) == 1:
-            yield f"{split} has no label but '{found.pop()}': shuffle the file, or give data.{split}"
+            yield f"{split} has no label but '{next(iter(found))}': shuffle the file, or give data.{split}"
+        if new := tuple(sorted(found.keys() - set(labels))):
+            count = sum(found[name] for name in new)
+            yield f"{split} has {count:,} labels that training does not ({shown(new)}): never right, not in the loss"
 
 
 def shown(labels: tuple[str, ...], most: int = 12) -> str:

@@ -201,10 +201,15 @@ def encoded(source: Source, tokenizer: Tokenizer, counts: Counts) -> Iterator[li
             counts.records += 1
             counts.unknown += sum(ids.count(tokenizer.unknown) for ids in row)
             if any(text.strip() for text in record):
-                digest = hashlib.blake2b("\t".join(text.strip() for text in record).encode(), digest_size=8).digest()
-                hashes.append(int.from_bytes(digest, "little"))
+                hashes.append(digest(record))
             yield list(row)
     counts.hashes = np.asarray(hashes, np.uint64)
+
+
+def digest(record: Record) -> int:
+    """A number that two records share only if they are the same, but for blanks around their texts."""
+    found = hashlib.blake2b("\t".join(text.strip() for text in record).encode(), digest_size=8)
+    return int.from_bytes(found.digest(), "little")
 
 
 def chunks(records: Iterator[Record], most: int) -> Iterator[list[Record]]:

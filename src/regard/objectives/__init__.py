@@ -4,7 +4,9 @@ from regard.objectives.classification import Classification
 from regard.objectives.likelihood import Loss, NextToken, Translation
 from regard.objectives.masked import Masked, MaskedPairs
 from regard.objectives.reward import Reward
+from regard.objectives.skip_gram import SkipGram
 from regard.objectives.spans import SpanCorruption
+from regard.objectives.tagging import Tagging
 
 OBJECTIVES = {
     "next-token": NextToken,
@@ -14,6 +16,8 @@ OBJECTIVES = {
     "masked-pairs": MaskedPairs,
     "spans": SpanCorruption,
     "classification": Classification,
+    "tagging": Tagging,
+    "skip-gram": SkipGram,
 }
 
 __all__ = [
@@ -24,6 +28,8 @@ __all__ = [
     "MaskedPairs",
     "NextToken",
     "Reward",
+    "SkipGram",
     "SpanCorruption",
+    "Tagging",
     "Translation",
 ]

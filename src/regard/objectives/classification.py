@@ -40,6 +40,9 @@ class Classification:
             raise UserError(f"{source.name}: every text has the label '{found.pop()}'; there is nothing to tell apart")
         return tuple(sorted(found))
 
+    def named(self, cell: str) -> tuple[str]:
+        return (cell,)
+
     def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, labels, context: int, too_long: str):
         about = {"columns": self.columns, "labels": labels, "context": context, "too_long": too_long}
         return write_labelled(source, tokenizer, folder, **about)
