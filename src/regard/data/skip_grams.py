@@ -105,7 +105,7 @@ class SkipGrams:
         chance, end = np.random.default_rng([self.seed, epoch]), len(self.store.flat)
         cuts = np.r_[0, np.arange(chance.integers(1, self.stretch + 1), end, self.stretch), end]
         stretches = chance.permutation(np.stack([cuts[:-1], cuts[1:]], axis=1))
-        return np.array_split(stretches, -(-len(stretches) * self.stretch // self.batch_tokens))
+        return np.array_split(stretches, -(-len(stretches) // (self.batch_tokens // self.stretch)))
 
 
 def occurrences(store: Store, tokenizer: Tokenizer) -> np.ndarray:

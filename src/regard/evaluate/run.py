@@ -15,12 +15,14 @@ from regard.evaluate.hidden import masked, spans
 from regard.evaluate.job import Job
 from regard.evaluate.likelihood import language_model
 from regard.evaluate.translating import translation
+from regard.evaluate.words import skip_grams
 from regard.objectives import (
     Classification,
     Masked,
     MaskedPairs,
     NextToken,
     Reward,
+    SkipGram,
     SpanCorruption,
     Translation,
 )
@@ -33,6 +35,7 @@ MEASURES: dict[type, Callable[[Job], dict[str, Any]]] = {
     Masked: masked,
     MaskedPairs: masked,
     SpanCorruption: spans,
+    SkipGram: skip_grams,
 }
 
 
