@@ -1,6 +1,7 @@
 """The table of a comparison, for a terminal and in Markdown, and in words what its columns mean."""
 
 import math
+from statistics import mean, stdev
 from typing import Any
 
 from regard.train.forecast import quantity
@@ -92,8 +93,8 @@ def length_rows(results: dict[str, Any]) -> list[dict[str, str]]:
         if "by_length" in member:
             cells = {"system": member["member"]}
             for bucket in member["by_length"]:
-                mean = sum(bucket["bleu"]) / len(bucket["bleu"])
-                cells[f"{lengths(bucket)} ({bucket['texts']})"] = f"{mean:.1f}"
+                spread = f" ± {stdev(bucket['bleu']):.1f}" if len(bucket["bleu"]) > 1 else ""
+                cells[f"{lengths(bucket)} ({bucket['texts']})"] = f"{mean(bucket['bleu']):.1f}{spread}"
             table.append(cells)
     return table
 
