@@ -108,3 +108,21 @@ def test_settings_are_checked_where_they_are_written() -> None:
         Data(document="lines")
     with refused("data.too_long = 'cut' is not known; known: drop, truncate, stop"):
         Data(too_long="cut")
+
+
+def test_few_training_records_leave_what_is_held_out_as_it_is() -> None:
+    found, said = splits(Data(train="moods", records=7), ("text", "label"))
+    whole, _ = splits(Data(train="moods"), ("text", "label"))
+    assert list(found["train"]) == list(whole["train"])[:7]
+    assert [len(found[split]) for split in ("valid", "test")] == [len(whole[split]) for split in ("valid", "test")]
+    assert said == ["training on the first 7 records alone, as data.records says"]
+    with refused("data.records = -1; it must be 0 (all) or more"):
+        Data(train="moods", records=-1)
+
+
+def test_a_corpus_gives_the_columns_that_are_asked_for() -> None:
+    texts, _ = splits(Data(train="moods"), ("text",))
+    labelled, _ = splits(Data(train="moods"), ("text", "label"))
+    assert list(texts["test"]) == [(text,) for text, _ in labelled["test"]]
+    with refused("'moods' holds text and label; needed: source and target"):
+        splits(Data(train="moods"), ("source", "target"))

@@ -17,7 +17,8 @@ class Data:
 
     `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the
     columns of TSV and JSONL files, `tags` the tags of CoNLL-U files: "upos" or "xpos". `too_long` is what happens to an
-    example longer than the context: "drop", "truncate", "stop".
+    example longer than the context: "drop", "truncate", "stop". Of the training data the first `records` are taken; 0
+    takes all.
     """
 
     train: Paths = ""
@@ -27,8 +28,11 @@ class Data:
     document: str = "file"
     tags: str = "upos"
     too_long: str = "drop"
+    records: int = 0
 
     def __post_init__(self) -> None:
+        if self.records < 0:
+            raise UserError(f"data.records = {self.records}; it must be 0 (all) or more")
         one_of("data.document", self.document, ("file", "line"))
         one_of("data.tags", self.tags, TAGS)
         one_of("data.too_long", self.too_long, ("drop", "truncate", "stop"))
@@ -63,10 +67,7 @@ def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) 
     """A built-in corpus's split, or the files."""
     paths = as_paths(where)
     if len(paths) == 1 and paths[0] in CORPORA:
-        corpus = CORPORA[paths[0]]
-        if corpus.columns != columns:
-            raise UserError(f"'{corpus.name}' holds {' and '.join(corpus.columns)}; needed: {' and '.join(columns)}")
-        return corpus.source(split)
+        return CORPORA[paths[0]].source(split, columns)
     if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\") and not Path(paths[0]).exists():
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
     return open_files(paths, Columns(columns, data.fields, data.tags), document=data.document)
@@ -77,6 +78,15 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
 
     Without `valid` and `test` the last 5 % of a file and the 5 % before it are held out.
     """
+    found, said = held_out(data, columns)
+    if 0 < data.records < len(found["train"]):
+        found["train"] = found["train"].part(0, data.records)
+        said.append(f"training on the first {data.records} records alone, as data.records says")
+    return found, said
+
+
+def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:
+    """All records by split."""
     if not data.train:
         raise UserError("data.train is not set: give a built-in name, a path, or two paths")
     for name in data.fields:
@@ -93,10 +103,10 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
             found[split] = open_source(where, split, data, columns)
         elif built_in:
             found[split] = open_source(data.train, split, data, columns)
-    held_out = [split for split in ("valid", "test") if split not in found]
-    if held_out == ["test"]:
+    missing = [split for split in ("valid", "test") if split not in found]
+    if missing == ["test"]:
         return found, said  # the user gave a validation set: nothing is taken from the training text unasked
-    for split in held_out:
+    for split in missing:
         size = max(1, len(train) // 20)
         if len(found["train"]) <= size:
             raise UserError(
