@@ -1,4 +1,4 @@
-"""Texts with gaps: the tokens around a gap are those of the whole text, and a filled text reads as one would write it."""
+"""Texts with gaps: the tokens around a gap are those of the whole text, and a filled text reads as one writes it."""
 
 import re
 

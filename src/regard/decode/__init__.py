@@ -2,6 +2,7 @@
 
 from regard.decode.alignment import check_alignment
 from regard.decode.ensemble import Ensemble, together
+from regard.decode.fill import fill_masks, fill_spans
 from regard.decode.generate import cut, generate
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.score import score
@@ -15,6 +16,8 @@ __all__ = [
     "Translated",
     "check_alignment",
     "cut",
+    "fill_masks",
+    "fill_spans",
     "generate",
     "score",
     "together",

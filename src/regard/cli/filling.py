@@ -1,0 +1,143 @@
+"""`regard fill`: words for the gaps of a text."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from regard.cli.options import Device, Json, Run, repeated
+from regard.cli.output import counting, emit, note
+from regard.errors import UserError
+
+TOP = 5
+Record = dict[str, Any]
+
+
+def fill(
+    run: Run,
+    /,
+    *,
+    text: Annotated[
+        tuple[str, ...],
+        repeated(
+            "A text with at least one gap, marked by <mask>, [MASK] or ___; may be given several times. Without it, "
+            "standard input is read line by line."
+        ),
+    ] = (),
+    top: Annotated[
+        int | None, Parameter(help=f"Of a masked language model: so many words for each gap; by default {TOP}.")
+    ] = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Fill the gaps of texts: a masked language model names the likeliest words for each, one trained on spans writes
+    what belongs there.
+
+    A masked language model puts one token in each gap, each chosen on its own. A gap of any number of words is for a
+    run with objective 'spans', such as t5.
+    """
+    from regard.cli.reading import checked, groups, load_runs
+
+    model = load_runs([run], device)[0]
+    spans = writes_spans(model)
+    if spans and top is not None:
+        raise UserError(f"{model.path} writes one text for each gap: --top is for a masked language model")
+    if top is not None and top < 1:
+        raise UserError(f"--top {top}: give at least 1")
+    texts, results = checked(text, "--text"), list[Record]()
+    for lines in groups(texts):
+        gapped = marked(model, lines, "--text" if texts else f"standard input, from line {len(results) + 1} on:")
+        found = written(model, lines, gapped) if spans else guessed(model, lines, gapped, top or TOP)
+        if not json:
+            show(found)
+        results += found
+    emit(results, json, lambda: None)
+
+
+def writes_spans(run: Any) -> bool:
+    """Whether it writes what stood in a gap; a run that neither does that nor guesses words is refused."""
+    from regard.objectives import SpanCorruption
+    from regard.text.tokenizer import MASK
+
+    if isinstance(run.recipe.objective, SpanCorruption):
+        return True
+    if run.model.writes_text or run.model.answers != "words" or not run.tokenizer.has((MASK,)):
+        raise UserError(
+            f"{run.path} was not trained to fill gaps: that takes objective 'masked' or 'masked-pairs' (bert), or "
+            "'spans' (t5)"
+        )
+    return False
+
+
+def marked(run: Any, texts: Sequence[str], where: str) -> list[Any]:
+    """The texts cut at their gaps."""
+    from regard.cli.making import encode
+    from regard.text.gaps import MARKS, Gapped
+
+    found = [Gapped.cut(text.strip(), run.recipe.text.kind) for text in texts]
+    for text, gapped in zip(texts, found, strict=True):
+        if not gapped.gaps:
+            what = "has no gap" if text.strip() else "is empty"
+            raise UserError(
+                f"{where} {text!r} {what}: mark what is missing with {', '.join(MARKS[:-1])} or {MARKS[-1]}"
+            )
+    encode(run, [part for gapped in found for part in gapped.read])  # tells what is unknown
+    return found
+
+
+def guessed(run: Any, texts: Sequence[str], gapped: Sequence[Any], top: int) -> list[Record]:
+    """The likeliest words for each gap, and the text with the first of them in it."""
+    from regard.decode import fill_masks
+
+    with counting(len(texts), "filled") as on_done:
+        found = fill_masks(run.model, run.tokenizer, gapped, top=top, on_done=on_done)
+    return [
+        {
+            "text": text,
+            "filled": cut.text(run.tokenizer, [[gap[0].token] for gap in gaps]),
+            "gaps": [best_first([candidate(run, guess) for guess in gap]) for gap in gaps],
+        }
+        for text, cut, gaps in zip(texts, gapped, found, strict=True)
+    ]
+
+
+def best_first(candidates: list[Record]) -> Record:
+    return {"word": candidates[0]["word"], "probability": candidates[0]["probability"], "candidates": candidates}
+
+
+def candidate(run: Any, guess: Any) -> Record:
+    """A word as one reads it, and as the vocabulary writes its token."""
+    word = run.tokenizer.decode([guess.token])
+    return {"word": word.strip() or word, "token": run.tokenizer.piece(guess.token), "probability": guess.probability}
+
+
+def written(run: Any, texts: Sequence[str], gapped: Sequence[Any]) -> list[Record]:
+    """What the model writes for each gap, and the text with it."""
+    from regard.decode import fill_spans
+
+    sentinels = tuple(map(run.tokenizer.symbol, run.recipe.objective.symbols))
+    about = {"sentinels": sentinels, "settings": run.recipe.decode}
+    with counting(len(texts), "filled") as on_done:
+        found = fill_spans(run.model, run.tokenizer, gapped, **about, on_done=on_done)
+    if empty := sum(span.log_probability is None for gaps in found for span in gaps):
+        note(f"for {empty:,} of {sum(map(len, found)):,} gaps the model wrote nothing")
+    return [
+        {
+            "text": text,
+            "filled": cut.text(run.tokenizer, [span.tokens for span in gaps]),
+            "gaps": [
+                {"text": run.tokenizer.decode(span.tokens).strip(), "log_probability": span.log_probability}
+                for span in gaps
+            ],
+        }
+        for text, cut, gaps in zip(texts, gapped, found, strict=True)
+    ]
+
+
+def show(results: Sequence[Record]) -> None:
+    """Each filled text on one line, and below it the words for each of its gaps."""
+    for result in results:
+        print(" ".join(result["filled"].splitlines()), flush=True)
+        for gap in result["gaps"]:
+            if "candidates" in gap:
+                print("  " + "   ".join(f"{each['word']} {each['probability']:.4f}" for each in gap["candidates"]))
