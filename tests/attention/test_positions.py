@@ -169,11 +169,11 @@ def test_rows_that_are_counted_alike_share_one_bias() -> None:
 
 def test_the_bias_is_of_the_kind_of_the_scores_and_its_sum_of_gradients_is_not() -> None:
     """Thousands of gradients meet in one bucket: in half precision most of them would be lost."""
-    scheme, at = Buckets(3, ahead=True, std=1.0), line(1, 97)
-    bias = scheme.on_scores(torch.zeros(1, 3, 97, 7, dtype=torch.bfloat16), at, at)
+    scheme, at = Buckets(3, ahead=True, std=1.0), line(1, 521)
+    bias = scheme.on_scores(torch.zeros(1, 3, 521, 7, dtype=torch.bfloat16), at, at)
     assert bias.dtype == torch.bfloat16
     bias.sum().backward()
-    assert scheme.rows.weight.grad.sum() == 3 * 97 * 97
+    assert scheme.rows.weight.grad.sum() == 3 * 521 * 521
 
 
 def test_one_table_serves_all_blocks_of_a_stack_and_a_decoder_has_all_buckets_for_its_past() -> None:
