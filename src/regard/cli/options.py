@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from regard.errors import UserError
+
 
 def flag(about: str) -> Parameter:
     """Given or not; there is no --no-... form."""
@@ -75,4 +77,7 @@ class DecodeOptions:
             given = {"coverage_penalty": 0.0, **given}
         if given.get("temperature") == 0:
             given = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, **given}
-        return replace(settings, **given)
+        made = replace(settings, **given)
+        if "length_penalty" in given and made.beam == 1:
+            raise UserError(f"--length-penalty {made.length_penalty}: one text alone is not weighed; give --beam too")
+        return made

@@ -127,6 +127,8 @@ def report_lines(report: dict[str, Any]) -> list[str]:
             f"{c['duplicated']:,} duplicated" if c["duplicated"] else "",
             f"{c['unknown']:,} unknown tokens" if c["unknown"] else "",
         ]
+        if c["unknown"] > 0.2 * c["tokens"]:
+            lost.append("so many that this may be another text than the tokenizer was made for")
         also = report["also_in_train"].get(split)
         lost.append(f"{also:,} also in train" if also else "")
         out.append("; ".join([line, *filter(None, lost)]))

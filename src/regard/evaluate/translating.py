@@ -17,8 +17,6 @@ from regard.evaluate.translation import metrics, translation_scores
 def translation(job: Job) -> dict[str, Any]:
     """Loss of the references, and the scores of what is written in their place."""
     run = job.run
-    metrics(lowercase=job.lowercase, tokenize=job.tokenize)  # what is wrong is told now, not after all is measured
-    check_alignment(run.model, job.decode or run.recipe.decode, run.recipe.text.kind)
     records = list(job.source)
     sources, references = [r[0] for r in records], [r[1] for r in records]
     results, _ = likelihood(job, fitting(run, records, job.source.name, job.say))
@@ -30,6 +28,12 @@ def translation(job: Job) -> dict[str, Any]:
         job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
     results |= lost | translation_scores(hypotheses, references, lowercase=job.lowercase, tokenize=job.tokenize)
     return results | pronoun_accuracy(sources, references, hypotheses)
+
+
+def check_scoring(run: Run, *, decode: Decode | None = None, tokenize: str = "13a", **others: Any) -> None:
+    """What is wrong is told now, not after all is measured."""
+    metrics(lowercase=False, tokenize=tokenize)
+    check_alignment(run.model, decode or run.recipe.decode, run.recipe.text.kind)
 
 
 def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:

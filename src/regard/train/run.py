@@ -59,6 +59,8 @@ def train(
     said = list(origin.said(recipe)) if origin is not None else []
     if origin is None and recipe.objective.continues:
         said.append("a reward says little to a model that knows nothing: start from a trained run with --from")
+    if 0 < recipe.train.steps < recipe.train.warmup:
+        said.append(f"train.warmup = {recipe.train.warmup} is longer than the training: the full rate is never reached")
     recipe = origin.adopted(recipe) if origin is not None else recipe
     check(recipe)
     may_write(folder, force=force)
