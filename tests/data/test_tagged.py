@@ -50,13 +50,13 @@ def test_tags_are_no_text_and_labels_are_sorted(tmp_path: Path) -> None:
 
 
 def test_what_is_dropped_takes_its_tags_along(tmp_path: Path) -> None:
-    """A context of 9 holds 7 tokens between start and end."""
+    """A context of 9 holds 7 tokens between start and end: a letter or a blank each, with one before every word."""
     done = prepared(tmp_path)
     kept = [("ab c", "X Y"), ("b", "Z"), ("c ab a", "Y X Z"), ("b", "Z")]
     batches = list(batcher(tmp_path, done).in_order())
     assert sorted(row for batch in batches for row in read_back(batch, done)) == sorted(kept)
     assert report_lines(done.report)[0] == (
-        "train: 4 of 6 records, 20 tokens, longest 9; 1 dropped as longer than 9 tokens; 1 empty; 1 duplicated"
+        "train: 4 of 6 records, 24 tokens, longest 10; 1 dropped as longer than 9 tokens; 1 empty; 1 duplicated"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_long_sentence_is_truncated_or_stops_where_asked(tmp_path: Path) -> No
     done = prepared(tmp_path, too_long="truncate")
     (batch, *_) = batcher(tmp_path, done).in_order()
     assert read_back(batch, done)[0] == ("abcabc", "Y")
-    with refused("train.tsv: a sentence has 9 tokens and the context holds 7, a start and an end"):
+    with refused("train.tsv: a sentence has 10 tokens and the context holds 7, a start and an end"):
         prepared(tmp_path, too_long="stop")
 
 
@@ -92,7 +92,7 @@ def test_a_tag_that_training_does_not_have_is_told_and_not_wanted(tmp_path: Path
     (batch,) = batcher(tmp_path, done, "valid").in_order()
     wanted = [row[row != IGNORE].tolist() for row in batch.targets]
     assert wanted == [[1, 2], []] and batch.count == 2
-    assert batch.targets[0].tolist() == [IGNORE, 1, IGNORE, IGNORE, IGNORE, IGNORE, 2, IGNORE]
+    assert batch.targets[0].tolist() == [IGNORE, IGNORE, 1, IGNORE, IGNORE, IGNORE, IGNORE, 2, IGNORE]
 
 
 def test_a_split_with_one_tag_is_told(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_batches_are_bucketed_within_the_budget_and_repeat(tmp_path: Path) -> No
 
 def test_padding_is_told_and_pieces_together_are_the_batch(tmp_path: Path) -> None:
     whole = next(batcher(tmp_path, prepared(tmp_path), batch_tokens=100).in_order())
-    assert whole.whole and whole.lengths == [8, 6, 3, 3]
+    assert whole.whole and whole.lengths == [9, 7, 4, 4]
     assert whole.at.present.sum(1).tolist() == whole.lengths
     assert (whole.targets[~whole.at.present] == IGNORE).all()
     parts = whole.split(3)

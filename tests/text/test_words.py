@@ -1,6 +1,7 @@
 """Every word keeps its place among the tokens, whatever kind they are; raw text is cut where a reader would."""
 
 import random
+from itertools import chain, pairwise
 
 import pytest
 from tokenizers import normalizers
@@ -23,17 +24,18 @@ def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
 
 
 def pieces(tokenizer: Tokenizer, words: list[str]) -> list[list[int]]:
-    """The tokens from the beginning of each word to that of the next; none stand before the first word."""
+    """The tokens from the beginning of each word to that of the next; before the first one stands a blank at most."""
     spelt = spell(tokenizer, words)
     assert len(spelt.begins) == len(words) and spelt.begins == sorted(set(spelt.begins))
-    assert spelt.begins[:1] in ([], [0])
-    return [spelt.ids[i:j] for i, j in zip(spelt.begins, [*spelt.begins[1:], len(spelt.ids)], strict=True)]
+    first = spelt.ids[: spelt.begins[0]]
+    assert [*first, *chain(*spelt.pieces)] == spelt.ids and tokenizer.decode(first).strip() == ""
+    return spelt.pieces
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_tokens_of_a_word_spell_it(tokenizer: Tokenizer, seed: int) -> None:
     words = random.Random(seed).choices(PLAIN, k=13)
-    assert spell(tokenizer, words).ids == tokenizer.encode(" ".join(words)), "nothing is lost or put in"
+    assert spell(tokenizer, words).ids == tokenizer.encode(" " + " ".join(words)), "nothing is lost or put in"
     for word, ids in zip(words, pieces(tokenizer, words), strict=True):
         assert tokenizer.decode(ids).replace(" ", "") == word
 
@@ -48,10 +50,17 @@ def test_every_word_has_a_beginning_however_strange(tokenizer: Tokenizer, seed: 
             assert tokenizer.decode(ids).replace(" ", "") == word
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("char", "byte")])
+def test_a_word_is_cut_alike_wherever_it_stands(kind: str) -> None:
+    tokenizer = Tokenizer.train(TEXTS * 7, Text(kind=kind))
+    first, second, third = (pieces(tokenizer, ["dogs", "bark", "dogs"][i:]) for i in range(3))
+    assert [first[1:], second[1:]] == [second, third] and first[0][:1] == third[0][:1]
+
+
 def test_a_word_begins_after_the_blank_before_it() -> None:
     letters = Tokenizer.train(["ab cd"], Text(kind="char"))
-    assert spell(letters, ["ab", "c", "dab"]).begins == [0, 3, 5]
-    assert spell(letters, []).ids == [] == spell(letters, []).begins
+    assert spell(letters, ["ab", "c", "dab"]).begins == [1, 4, 6]
+    assert spell(letters, []).ids == [] == spell(letters, []).begins == spell(letters, []).pieces
 
 
 def test_words_of_which_nothing_is_left_are_unknown_tokens() -> None:
@@ -92,7 +101,7 @@ def test_cutting_loses_nothing_but_blanks(seed: int) -> None:
     text = "".join(random.Random(seed).choices("ab Z.,-'’1\n\té\u0301世🙂@/:_\u200dn't", k=47))
     places = cut(text)
     assert "".join(text[begin:end] for begin, end in places) == "".join(text.split())
-    assert all(end <= begin for (_, end), (begin, _) in zip(places, places[1:], strict=False))
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(places))
 
 
 def test_blanks_separate_given_words_and_no_other_character() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from cyclopts import App, Group
 
 from regard import __version__
-from regard.cli import comparing, looking, training, using
+from regard.cli import comparing, filling, looking, training, using
 
 app = App(
     name="regard",
@@ -19,7 +19,7 @@ app = App(
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Train": (training.systems, training.train, training.resume, training.demo),
-    "Use": (using.evaluate, using.generate, using.translate, using.classify, using.score),
+    "Use": (using.evaluate, using.generate, using.translate, using.classify, using.tag, filling.fill, using.score),
     "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench, comparing.compare),
 }
 

@@ -1,6 +1,7 @@
 """Texts made and scored by a model, as plain records."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from regard import decode
@@ -25,11 +26,15 @@ def encode_with_offsets(model: Any, texts: list[str]) -> list[Encoded]:
         for i, (begin, end) in zip(tokens.ids, tokens.offsets, strict=True)
         if i == model.tokenizer.unknown
     ]
-    if strange:
-        total, shown = sum(len(tokens.ids) for tokens in found), list(dict.fromkeys(strange))
-        more = " ..." if len(shown) > 8 else ""
-        note(f"{len(strange):,} of {total:,} tokens are unknown to this run: {' '.join(shown[:8])}{more}")
+    tell_unknown(strange, sum(len(tokens.ids) for tokens in found), "tokens")
     return found
+
+
+def tell_unknown(strange: list[str], total: int, what: str) -> None:
+    if strange:
+        shown = list(dict.fromkeys(strange))
+        more = " ..." if len(shown) > 8 else ""
+        note(f"{len(strange):,} of {total:,} {what} are unknown to this run: {' '.join(shown[:8])}{more}")
 
 
 def continued(
@@ -114,6 +119,32 @@ def classified(model: Any, texts: list[str]) -> list[Record]:
             {"text": text, "label": label, "probability": probabilities[label], "probabilities": probabilities}
         )
     return results
+
+
+def tagged(model: Any, texts: list[str], places: list[list[tuple[int, int]]]) -> list[Record]:
+    """The likeliest tag of each word, and the probability of every tag. `places` say where words begin and end."""
+    from regard.evaluate.tagging import log_probabilities
+    from regard.text.words import spell
+
+    words = [[text[begin:end] for begin, end in spans] for text, spans in zip(texts, places, strict=True)]
+    spelt = [spell(model.tokenizer, row) for row in words]
+    each = list(zip(chain(*words), chain(*(row.pieces for row in spelt)), strict=True))
+    tell_unknown([word for word, ids in each if model.tokenizer.unknown in ids], len(each), "words")
+    with counting(len(texts), "tagged") as on_done:
+        values = log_probabilities(model.model, model.tokenizer, spelt, on_done)
+    return [
+        {"text": text, "words": [tagged_word(model, text, *each) for each in zip(spans, rows.exp(), strict=True)]}
+        for text, spans, rows in zip(texts, places, values, strict=True)
+    ]
+
+
+def tagged_word(model: Any, text: str, place: tuple[int, int], values: Any) -> Record:
+    """One word with its tag, and the characters of the text that it is."""
+    probabilities = dict(zip(model.labels, values.tolist(), strict=True))
+    tag = max(model.labels, key=probabilities.__getitem__)
+    begin, end = place
+    found = {"word": text[begin:end], "tag": tag, "probability": probabilities[tag], "begin": begin, "end": end}
+    return {**found, "probabilities": probabilities}
 
 
 def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:

@@ -9,6 +9,13 @@ from regard.errors import UserError
 
 STDIN = "standard input"
 AT_ONCE = 1024  # lines translated before any is printed
+USES = {  # what each kind of run does, and the command for it
+    "translator": ("translates", "translate"),
+    "language model": ("is a language model", "generate"),
+    "classifier": ("classifies texts", "classify"),
+    "tagger": ("tags the words of texts", "tag"),
+    "reader": ("reads texts", "evaluate"),
+}
 
 
 def load_runs(paths: Sequence[Path], device: str, others: str = "") -> list[Any]:
@@ -29,29 +36,45 @@ def load_one(paths: Sequence[Path], device: str, others: str) -> Any:
     return combined(load_runs(paths, device, others))
 
 
+def kind_of(model: Any) -> str:
+    """What a run is, in one of the words of `USES`."""
+    if model.model.writes_text:
+        return "translator" if model.model.reads_source else "language model"
+    return {"labels": "classifier", "tags": "tagger"}.get(model.model.answers, "reader")
+
+
 def needs_translator(model: Any) -> None:
     needs_writer(model)
-    if not model.model.reads_source:
-        raise UserError(f"{model.path} is a language model and reads no source; use 'regard generate'")
+    if kind_of(model) != "translator":
+        raise misused(model, " and reads no source")
 
 
 def needs_language_model(model: Any) -> None:
     needs_writer(model)
-    if model.model.reads_source:
-        raise UserError(f"{model.path} translates; use 'regard translate'")
+    if kind_of(model) != "language model":
+        raise misused(model)
 
 
 def needs_writer(model: Any) -> None:
     """A run whose texts have probabilities."""
     if not model.model.writes_text:
-        raise UserError(f"{model.path} classifies texts and writes none; use 'regard classify'")
+        raise misused(model, " and writes none")
 
 
 def needs_classifier(model: Any) -> None:
-    if model.model.reads_source:
-        raise UserError(f"{model.path} translates and knows no labels; use 'regard translate'")
-    if not model.labels:
-        raise UserError(f"{model.path} is a language model and knows no labels; use 'regard generate'")
+    if kind_of(model) != "classifier":
+        raise misused(model, "" if model.labels else " and knows no labels")
+
+
+def needs_tagger(model: Any) -> None:
+    if kind_of(model) != "tagger":
+        raise misused(model, "" if model.labels else " and knows no tags")
+
+
+def misused(model: Any, lacks: str = "") -> UserError:
+    """What the run does, what of that is not enough here, and the command for it."""
+    does, command = USES[kind_of(model)]
+    return UserError(f"{model.path} {does}{lacks}; use 'regard {command}'")
 
 
 def checked(texts: Sequence[str], option: str) -> list[str]:

@@ -1,7 +1,10 @@
 """Made texts and scores, as plain records for JSON and as lines for a reader."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
+
+MISTAKES = 12  # that are shown
 
 
 def described(model: Any, text: str, hypothesis: Any, *, tokens: bool = False, score: bool = False) -> dict[str, Any]:
@@ -47,6 +50,26 @@ def show_labels(results: list[dict[str, Any]]) -> None:
         print(f"{result['label']}\t{result['probability']:.4f}\t{' '.join(result['text'].splitlines())}", flush=True)
 
 
+def show_tags(results: list[dict[str, Any]]) -> None:
+    """One line for each text, its words with their tags: "The/DET road/NOUN"."""
+    for result in results:
+        print(" ".join(f"{each['word']}/{each['tag']}" for each in result["words"]), flush=True)
+
+
+def show_conllu(results: list[dict[str, Any]], column: str) -> None:
+    """Each text with its words as CoNLL-U; the tags stand in the column "upos" or "xpos". An empty text is left out."""
+    for result in results:
+        if not result["words"]:
+            continue
+        print(f"# text = {' '.join(result['text'].split())}")
+        following = [each["begin"] for each in result["words"][1:]]
+        for number, (each, begin) in enumerate(zip_longest(result["words"], following), 1):
+            tags = (each["tag"], "_") if column == "upos" else ("_", each["tag"])
+            space = "SpaceAfter=No" if begin == each["end"] else "_"
+            print(number, each["word"], "_", *tags, "_", "_", "_", "_", space, sep="\t")
+        print(flush=True)
+
+
 def show_best(texts: list[dict[str, Any]], before: str = "") -> None:
     """The texts found for one input, with their scores where there are several and their tokens where asked for."""
     for text in texts:
@@ -75,6 +98,8 @@ def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def mistaken(confusion: dict[str, dict[str, int]]) -> Iterator[tuple[str, int]]:
-    """What was taken for what, where it was."""
-    for wanted, row in confusion.items():
-        yield from ((f"{wanted} taken for {said}", count) for said, count in row.items() if said != wanted and count)
+    """What was taken for what, where it was: the commonest mistakes first."""
+    found = [(count, wanted, said) for wanted, row in confusion.items() for said, count in row.items()]
+    wrong = [(count, wanted, said) for count, wanted, said in found if count and wanted != said]
+    wrong.sort(key=lambda each: -each[0])
+    yield from ((f"{wanted} taken for {said}", count) for count, wanted, said in wrong[:MISTAKES])

@@ -28,14 +28,13 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run on its test data or on files: loss, perplexity and the scores of its task."""
-    from regard.cli.reading import load_runs
+    from regard.cli.reading import kind_of, load_runs
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
 
     runs = load_runs(run, device, "--data")
     if not runs[0].model.reads_source and (decode.given or lowercase or tokenize != "13a"):
-        kind = "language model" if runs[0].model.writes_text else "classifier"
-        raise UserError(f"{runs[0].path} is a {kind}: it is not decoded, and BLEU is for translators")
+        raise UserError(f"{runs[0].path} is a {kind_of(runs[0])}: it is not decoded, and BLEU is for translators")
     results = work(
         runs,
         data,
@@ -142,6 +141,40 @@ def classify(
         found = classified(model, texts)
         if not json:
             show_labels(found)
+        results += found
+    emit(results, json, lambda: None)
+
+
+def tag(
+    run: Runs,
+    /,
+    *,
+    text: Annotated[
+        tuple[str, ...],
+        repeated("A sentence to tag; may be given several times. Without it, standard input is read line by line."),
+    ] = (),
+    words: Annotated[bool, flag("Blanks separate the words already; else they are cut out of the text.")] = False,
+    conllu: Annotated[bool, flag("Print CoNLL-U.")] = False,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Give each word of lines from standard input, or of given sentences, its tag: "The/DET road/NOUN"."""
+    from regard.cli.making import tagged
+    from regard.cli.reading import checked, groups, load_one, needs_tagger
+    from regard.cli.showing import show_conllu, show_tags
+    from regard.text.words import cut, given
+
+    if conllu and json:
+        raise UserError("--conllu and --json are two forms of the same: give one of them")
+    model = load_one(run, device, "--text")
+    needs_tagger(model)
+    results: list[dict[str, Any]] = []
+    for texts in groups(checked(text, "--text")):
+        found = tagged(model, texts, [(given if words else cut)(line) for line in texts])
+        if conllu:
+            show_conllu(found, model.recipe.data.tags)
+        elif not json:
+            show_tags(found)
         results += found
     emit(results, json, lambda: None)
 

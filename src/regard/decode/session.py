@@ -125,7 +125,8 @@ def window_start(length: int, limit: int | None) -> int:
 def check_prompts(model: System, rows: list[list[int]], sources: list[list[int]] | None) -> None:
     """Stop with both numbers when something is longer than the model takes."""
     if not model.writes_text:
-        raise UserError("this model classifies texts and writes none; use 'regard classify'")
+        does, command = ("tags words", "tag") if model.answers == "tags" else ("classifies texts", "classify")
+        raise UserError(f"this model {does} and writes none; use 'regard {command}'")
     if model.reads_source and sources is None:
         raise UserError("this model translates: it needs a source text")
     if not model.reads_source and sources is not None:

@@ -1,7 +1,7 @@
 """Scores of a classifier: how often it is right, and what it takes for what."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -18,22 +18,34 @@ TOGETHER = 64  # texts read side by side
 POLICY = "each text once, between a start and an end symbol; loss in nats per example"
 
 
-@torch.inference_mode()
 def log_probabilities(
     model: System, tokenizer: Tokenizer, texts: list[list[int]], on_done: Callable[[int], None] = lambda done: None
 ) -> Float[Tensor, "n labels"]:
-    """Of each label, for each text (tokens without start and end symbol). Texts of like length are read together."""
+    """Of each label, for each text (tokens without start and end symbol)."""
+    found = torch.zeros(len(texts), model.labels)
+    for number, values in answered(model, tokenizer, texts, on_done):
+        found[number] = values
+    return found
+
+
+@torch.inference_mode()
+def answered(
+    model: System, tokenizer: Tokenizer, texts: list[list[int]], on_done: Callable[[int], None]
+) -> Iterator[tuple[int, Float[Tensor, "..."]]]:
+    """The number of each text, and the log-probabilities of its labels or, for each of its tokens, of their tags.
+
+    A text stands between its start and end symbol. Texts of like length are read together, with padding at their ends.
+    """
     rows = [[tokenizer.start, *ids, tokenizer.end] for ids in texts]
     for row in rows:
         model.fits(len(row), "a text with its start and end")
     order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
-    found = torch.zeros(len(rows), model.labels)
     for begin in range(0, len(order), TOGETHER):
         numbers = order[begin : begin + TOGETHER]
         tokens, present = table([rows[i] for i in numbers], model.device)
-        found[numbers] = model.answer(tokens, Place.line(tokens, present)).float().log_softmax(-1).cpu()
+        values = model.answer(tokens, Place.line(tokens, present)).float().log_softmax(-1).cpu()
+        yield from zip(numbers, values, strict=True)
         on_done(begin + len(numbers))
-    return found
 
 
 def classified(job: Job) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from regard.evaluate.classification import classified
 from regard.evaluate.hidden import masked, spans
 from regard.evaluate.job import Job
 from regard.evaluate.likelihood import language_model
-from regard.evaluate.translating import translation
+from regard.evaluate.tagging import tagged
+from regard.evaluate.translating import check_scoring, translation
 from regard.evaluate.words import skip_grams
 from regard.objectives import (
     Classification,
@@ -24,6 +25,7 @@ from regard.objectives import (
     Reward,
     SkipGram,
     SpanCorruption,
+    Tagging,
     Translation,
 )
 
@@ -35,8 +37,10 @@ MEASURES: dict[type, Callable[[Job], dict[str, Any]]] = {
     Masked: masked,
     MaskedPairs: masked,
     SpanCorruption: spans,
+    Tagging: tagged,
     SkipGram: skip_grams,
 }
+KINDS = ("reads_source", "writes_text", "answers")  # what members of an ensemble must have in common
 
 
 def evaluate(
@@ -50,6 +54,8 @@ def evaluate(
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, how.get("stride"))
     measure = MEASURES[type(run.recipe.objective)]
+    if measure is translation:
+        check_scoring(run, **how)
     results = measure(Job(run, choose(run, data, say), say=say, **how))
     return results | {"seconds": time.perf_counter() - began}
 
@@ -60,7 +66,7 @@ def combined(runs: Sequence[Run]) -> Run:
     for run in runs[1:]:
         if run.tokenizer.fingerprint != first.tokenizer.fingerprint:
             raise UserError(f"{run.path} and {first.path} have different tokenizers and cannot be averaged")
-        if any(getattr(run.model, kind) != getattr(first.model, kind) for kind in ("reads_source", "writes_text")):
+        if any(getattr(run.model, kind) != getattr(first.model, kind) for kind in KINDS):
             raise UserError(f"{run.path} and {first.path} are different kinds of model and cannot be averaged")
         if run.labels != first.labels:
             raise UserError(f"{run.path} and {first.path} know different labels and cannot be averaged")
@@ -84,7 +90,8 @@ def check_stride(run: Run, stride: int | None) -> None:
     if stride is None:
         return
     if not run.model.writes_text:
-        raise UserError("--stride is for language models: a text is classified whole")
+        read = "classified" if run.model.answers == "labels" else "read"
+        raise UserError(f"--stride is for language models: a text is {read} whole")
     if run.model.reads_source:
         raise UserError("--stride is for language models: a translation is scored whole")
     if not run.model.packs:

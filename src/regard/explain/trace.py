@@ -12,6 +12,7 @@ import numpy as np
 from regard.attention.look import ROLES
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
+from regard.errors import UserError
 from regard.explain.influence import Influence, influence_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
 from regard.explain.sides import Side, looking, named, sides, written
@@ -127,6 +128,11 @@ def trace(
 
     Influence is measured if asked for, and of a model without attention in any case.
     """
+    if run.model.answers == "tags":
+        raise UserError(
+            f"{run.path} tags words, and what is explained is one label or a text that is written; "
+            "'regard tag --json' gives the probability of every tag"
+        )
     reads, writes = sides(run, text=text, source=source, target=target)
     looks, cells, mixtures = every_look(run), gated(run), experts(run)
     wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]

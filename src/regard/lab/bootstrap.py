@@ -61,12 +61,19 @@ def statistics(examples: dict[str, list[Any]]) -> tuple[Score, np.ndarray] | Non
     """The score to compare by, and the numbers of each example it is made from; None where nothing was kept."""
     if "source" in examples:
         return BLEU_SCORE, bleu_statistics(examples["hypothesis"], examples["reference"])
-    if "hypothesis" in examples:  # a label
-        right = np.array(examples["hypothesis"]) == np.array(examples["reference"])
-        return ACCURACY, np.stack([right, np.ones(len(right))], axis=1)
+    if "hypothesis" in examples:
+        return ACCURACY, right_and_all(examples["hypothesis"], examples["reference"])
     if "nats" in examples:
         return LOSS, np.array(examples["nats"], dtype=float)
     return None
+
+
+def right_and_all(said: Sequence[Any], wanted: Sequence[Any]) -> np.ndarray:
+    """Of each example how many answers are right, and how many there are: one label, or a tag for each word."""
+    pairs = [
+        ([one], [other]) if isinstance(one, str) else (one, other) for one, other in zip(said, wanted, strict=True)
+    ]
+    return np.array([[sum(map(str.__eq__, *pair)), len(pair[0])] for pair in pairs], dtype=float)
 
 
 @dataclass(frozen=True)

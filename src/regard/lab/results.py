@@ -17,7 +17,7 @@ from regard.lab.sweep import Choice
 
 COUNTS = (  # numbers of an evaluation that are no scores
     *("tokens", "seconds", "unknown", "cut", "too_long", "examples", "confusion"),
-    *("baseline", "pronoun_cases", "pronoun_baseline"),
+    *("baseline", "pronoun_cases", "pronoun_baseline", "words", "sentences", "spans", "new_words"),
 )
 
 

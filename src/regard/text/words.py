@@ -24,12 +24,23 @@ class Spelt:
     ids: list[int]
     begins: list[int]
 
+    @property
+    def pieces(self) -> list[list[int]]:
+        """The tokens of each word, up to the next one."""
+        ends = [*self.begins, len(self.ids)][1:]
+        return [self.ids[begin:end] for begin, end in zip(self.begins, ends, strict=True)]
+
 
 def spell(tokenizer: Tokenizer, words: Sequence[str]) -> Spelt:
-    """Words with a blank between two as tokens; one of which nothing is left becomes an unknown token."""
-    text = " ".join(words)
-    ends = list(accumulate(len(word) + 1 for word in words))  # each with the blank after it
-    found, ids, begins = tokenizer.encode_with_offsets(text), [], []
+    """Words with a blank before each as tokens, so that a word is cut alike wherever it stands.
+
+    One of which nothing is left becomes an unknown token.
+    """
+    text = "".join(f" {word}" for word in words)
+    ends = list(accumulate(len(word) + 1 for word in words))
+    found = tokenizer.encode_with_offsets(text)
+    ids: list[int] = []
+    begins: list[int] = []
 
     def lost(word: int) -> None:
         """Stand in for those before a word that have no token."""
