@@ -1,0 +1,175 @@
+"""Vectors of texts and of words in them, from any run (S8, S14, C14).
+
+| run | the vector of a token |
+|---|---|
+| encoder: bert, a classifier, a tagger | what its head stands on; all of the text was seen |
+| word2vec | its row of the table, whatever stands around it |
+| language model | what the next token is predicted from; what came before was seen |
+| translator, t5 | what its decoder looks at |
+
+The vector of a word is the mean over its tokens, and where only the past is seen that of the last one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from regard.checkpoint import Run
+from regard.data.batching import budgeted
+from regard.decode.session import table
+from regard.errors import UserError, one_of
+from regard.evaluate.job import BATCH_TOKENS
+from regard.place import Place
+from regard.shapes import Float, Tensor
+from regard.systems import System
+from regard.systems.encoder import OnWriter
+from regard.tap import Recording, record, taps
+from regard.text import Encoded
+from regard.text.words import cut
+
+LAYERS = (".stream", ".states")  # taps that show what leaves a layer
+Spans = Callable[[str], list[tuple[int, int]]]
+Reader = Callable[[Tensor, Tensor | None], Tensor]
+Progress = Callable[[int], None]
+
+
+def unseen(done: int) -> None:
+    """Progress that nobody asks for."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """The vectors of one text. `first` is that of the start symbol, or of the first token where there is none."""
+
+    tokens: Float[Tensor, "t w"]
+    first: Float[Tensor, "w"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text, where it begins and ends there, and its vector; None where no token is left of it."""
+
+    text: str
+    start: int
+    end: int
+    vector: Float[Tensor, "w"] | None
+
+
+POOLS: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
+    "mean": lambda read: read.tokens.mean(0),
+    "first": lambda read: read.first,
+    "last": lambda read: read.tokens[-1],
+}
+
+
+def sentence_vectors(
+    run: Run,
+    texts: Sequence[str],
+    *,
+    pool: str = "mean",
+    layer: int | None = None,
+    normalise: bool = False,
+    on_done: Progress = unseen,
+) -> Float[Tensor, "n w"]:
+    """One vector for each text; that of an empty one is 0. Without a layer the last is taken, as the model uses it."""
+    one_of("pool", pool, POOLS)
+    if pool == "first" and onward(run.model):
+        raise UserError(f"{run.path} sees at each token what came before: its first one knows nothing; take the last")
+    encoded = run.tokenizer.encode_batch([text.strip() for text in texts])
+    reads = token_vectors(run, encoded, layer=layer, on_done=on_done)
+    found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.first) for read in reads]
+    vectors = torch.stack(found) if found else torch.zeros(0, run.model.width)
+    return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
+
+
+def word_vectors(
+    run: Run, texts: Sequence[str], *, layer: int | None = None, spans: Spans = cut, on_done: Progress = unseen
+) -> list[list[Word]]:
+    """The words of each text with their vectors in it. `spans` says where words begin and end."""
+    shorn = [text.strip() for text in texts]
+    encoded = [run.tokenizer.encode_with_offsets(text) for text in shorn]
+    reads = token_vectors(run, [each.ids for each in encoded], layer=layer, on_done=on_done)
+    found = []
+    for text, bare, tokens, read in zip(texts, shorn, encoded, reads, strict=True):
+        blanks = len(text) - len(text.lstrip())
+        vectors = [over(read, tokens, span, onward(run.model)) for span in spans(bare)]
+        places = [(blanks + begin, blanks + end) for begin, end in spans(bare)]
+        found.append([Word(text[b:e], b, e, vector) for (b, e), vector in zip(places, vectors, strict=True)])
+    return found
+
+
+def over(read: Read, tokens: Encoded, span: tuple[int, int], last: bool) -> Float[Tensor, "w"] | None:
+    """The mean over the tokens that hold one of these characters, or the last of them."""
+    touched = [i for i, (begin, end) in enumerate(tokens.offsets) if begin < span[1] and end > span[0]]
+    if not touched:
+        return None
+    return read.tokens[touched[-1:] if last else touched].mean(0)
+
+
+def onward(model: System) -> bool:
+    """Whether a token sees only what came before it."""
+    return isinstance(model, OnWriter) or (model.writes_text and not model.reads_source)
+
+
+@torch.no_grad()
+def token_vectors(
+    run: Run, texts: Sequence[list[int]], *, layer: int | None = None, on_done: Progress = unseen
+) -> list[Read]:
+    """Of the tokens of each text. Texts of like length are read together."""
+    model = run.model
+    before, after, read = reading(run)
+    read = read if layer is None else at_layer(run, layer, read)
+    rows = [[*before, *ids, *after] for ids in texts]
+    for row in rows:
+        model.fits(len(row), "a text with its start and end")
+    lengths = np.array([len(row) for row in rows])
+    order = np.argsort(-lengths, kind="stable")
+    found: dict[int, Read] = {}
+    for part in budgeted(lengths[order], BATCH_TOKENS):
+        numbers = order[part].tolist()
+        tokens, present = table([rows[i] for i in numbers], model.device)
+        for number, row in zip(numbers, read(tokens, present).float().cpu(), strict=True):
+            begin = len(before)
+            found[number] = Read(row[begin : begin + len(texts[number])].clone(), row[0].clone())
+        on_done(len(found))
+    return [found[i] for i in range(len(rows))]
+
+
+def reading(run: Run) -> tuple[list[int], list[int], Reader]:
+    """The symbols before and after a text, and how a batch of texts is read."""
+    model, tokenizer = run.model, run.tokenizer
+    if not model.writes_text:
+        return [tokenizer.start], [tokenizer.end], lambda rows, present: model.embed(rows, Place.line(rows, present))
+    if model.reads_source:
+        return [], [tokenizer.end], lambda rows, present: model.encode(rows, present).vectors
+    return [tokenizer.start], [], lambda rows, present: model.hidden(rows, at=Place.line(rows, present))
+
+
+def at_layer(run: Run, layer: int, read: Reader) -> Reader:
+    """The same reading, of which what leaves one layer is taken. Layers count from 0."""
+    names = [name for name in taps(run.model) if name.endswith(LAYERS)]
+    if not names:
+        raise UserError(f"{run.path} has no layers to choose from")
+
+    def listened(rows: Tensor, present: Tensor | None) -> Tensor:
+        with record(run.model, *names) as seen:
+            read(rows, present)
+        layers = by_layer(seen)
+        if not 0 <= layer < len(layers):
+            raise UserError(f"no layer {layer}; {run.path} has layers 0 to {len(layers) - 1}")
+        return layers[layer]
+
+    return listened
+
+
+def by_layer(seen: Recording) -> list[Float[Tensor, "b t w"]]:
+    """What was shown, from the first layer to the last, as taps were heard; of one that reads both ways, both."""
+    names = [name for name in seen if not name.endswith("backward.states")]
+    return [
+        torch.cat((seen[name], seen[other]), dim=-1)
+        if (other := name.replace("onward.states", "backward.states")) != name and other in seen
+        else seen[name]
+        for name in names
+    ]
