@@ -7,11 +7,11 @@ from typing import Any
 
 from regard import explain as work
 from regard.cli.output import note
-from regard.cli.reading import USES, kind_of
 from regard.errors import UserError
 from regard.evaluate import translations
 from regard.explain.draw import WRITERS, known
 from regard.explain.listening import every_look
+from regard.systems import use_of
 
 PRINTED = "json"  # as a target: standard output
 Texts = dict[str, Any]  # `text`, or `source` and `target`; the others are None
@@ -36,8 +36,7 @@ def texts_for(run: Any, text: str | None, source: str | None, target: str | None
             )
         target = translations(run, [source], None)[0] if target is None else target
     elif text is None or source is not None or target is not None:
-        does, _ = USES[kind_of(run)]
-        raise UserError(f"{run.path} {does}: give it --text, no --source and no --target")
+        raise UserError(f"{run.path} {use_of(run.model).does}: give it --text, no --source and no --target")
     elif not run.model.writes_text:
         text = text.strip()
     return {"text": text, "source": source, "target": target}

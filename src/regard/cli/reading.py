@@ -9,13 +9,6 @@ from regard.errors import UserError
 
 STDIN = "standard input"
 AT_ONCE = 1024  # lines translated before any is printed
-USES = {  # what each kind of run does, and the command for it
-    "translator": ("translates", "translate"),
-    "language model": ("is a language model", "generate"),
-    "classifier": ("classifies texts", "classify"),
-    "tagger": ("tags the words of texts", "tag"),
-    "reader": ("reads texts", "evaluate"),
-}
 
 
 def load_runs(paths: Sequence[Path], device: str, others: str = "") -> list[Any]:
@@ -36,22 +29,15 @@ def load_one(paths: Sequence[Path], device: str, others: str) -> Any:
     return combined(load_runs(paths, device, others))
 
 
-def kind_of(model: Any) -> str:
-    """What a run is, in one of the words of `USES`."""
-    if model.model.writes_text:
-        return "translator" if model.model.reads_source else "language model"
-    return {"labels": "classifier", "tags": "tagger"}.get(model.model.answers, "reader")
-
-
 def needs_translator(model: Any) -> None:
     needs_writer(model)
-    if kind_of(model) != "translator":
+    if not model.model.reads_source:
         raise misused(model, " and reads no source")
 
 
 def needs_language_model(model: Any) -> None:
     needs_writer(model)
-    if kind_of(model) != "language model":
+    if model.model.reads_source:
         raise misused(model)
 
 
@@ -62,19 +48,21 @@ def needs_writer(model: Any) -> None:
 
 
 def needs_classifier(model: Any) -> None:
-    if kind_of(model) != "classifier":
+    if model.model.answers != "labels":
         raise misused(model, "" if model.labels else " and knows no labels")
 
 
 def needs_tagger(model: Any) -> None:
-    if kind_of(model) != "tagger":
+    if model.model.answers != "tags":
         raise misused(model, "" if model.labels else " and knows no tags")
 
 
 def misused(model: Any, lacks: str = "") -> UserError:
     """What the run does, what of that is not enough here, and the command for it."""
-    does, command = USES[kind_of(model)]
-    return UserError(f"{model.path} {does}{lacks}; use 'regard {command}'")
+    from regard.systems import use_of
+
+    use = use_of(model.model)
+    return UserError(f"{model.path} {use.does}{lacks}; use 'regard {use.command}'")
 
 
 def checked(texts: Sequence[str], option: str) -> list[str]:

@@ -28,13 +28,15 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run on its test data or on files: loss, perplexity and the scores of its task."""
-    from regard.cli.reading import kind_of, load_runs
+    from regard.cli.reading import load_runs
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
+    from regard.systems import use_of
 
     runs = load_runs(run, device, "--data")
     if not runs[0].model.reads_source and (decode.given or lowercase or tokenize != "13a"):
-        raise UserError(f"{runs[0].path} is a {kind_of(runs[0])}: it is not decoded, and BLEU is for translators")
+        name = use_of(runs[0].model).name
+        raise UserError(f"{runs[0].path} is a {name}: it is not decoded, and BLEU is for translators")
     results = work(
         runs,
         data,

@@ -10,7 +10,7 @@ from regard.data.batch import pad, presence
 from regard.decode.alignment import Looks
 from regard.errors import UserError
 from regard.shapes import Float, Int, Tensor
-from regard.systems import System
+from regard.systems import System, use_of
 
 
 class Told(NamedTuple):
@@ -125,8 +125,8 @@ def window_start(length: int, limit: int | None) -> int:
 def check_prompts(model: System, rows: list[list[int]], sources: list[list[int]] | None) -> None:
     """Stop with both numbers when something is longer than the model takes."""
     if not model.writes_text:
-        does, command = ("tags words", "tag") if model.answers == "tags" else ("classifies texts", "classify")
-        raise UserError(f"this model {does} and writes none; use 'regard {command}'")
+        use = use_of(model)
+        raise UserError(f"this model {use.does} and writes none; use 'regard {use.command}'")
     if model.reads_source and sources is None:
         raise UserError("this model translates: it needs a source text")
     if not model.reads_source and sources is not None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from regard.checkpoint import Run
 from regard.errors import UserError
+from regard.systems import use_of
 from regard.text.tokenizer import END, START, UNKNOWN
 
 VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
@@ -44,8 +45,7 @@ def sides(run: Run, *, text: str | None, source: str | None, target: str | None)
     """The texts as the model reads them, or a message that says what this kind of model needs."""
     if not run.model.reads_source:
         if text is None or source is not None or target is not None:
-            kind = "language model" if run.model.writes_text else "classifier"
-            raise UserError(f"this run is a {kind}: give it a text, no source and no target")
+            raise UserError(f"this run is a {use_of(run.model).name}: give it a text, no source and no target")
         return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
     if text is not None or source is None or target is None:
         raise UserError("this run is a translator: give it a source and a target, no text")

@@ -15,6 +15,7 @@ from regard.systems.seq2seq_attention import Seq2SeqAttention
 from regard.systems.system import System, measuring, parameters
 from regard.systems.t5 import T5
 from regard.systems.transformer import Transformer
+from regard.systems.use import use_of
 from regard.systems.window_encoder import WindowEncoder
 from regard.systems.window_lm import WindowLm
 from regard.systems.word2vec import Word2Vec
@@ -38,4 +39,4 @@ SYSTEMS = {
     "word2vec": Word2Vec,
 }
 
-__all__ = ["SYSTEMS", "System", "built", "measuring", "parameters"]
+__all__ = ["SYSTEMS", "System", "built", "measuring", "parameters", "use_of"]
