@@ -7,15 +7,16 @@ HTML) is cut inside it, so what was read is never taken for a start, an end or p
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
 from regard.errors import UserError, suggest
+from regard.text import unigram, wordpiece
 
 PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIALS = [PAD, UNKNOWN, START, END]
@@ -70,12 +71,12 @@ class Tokenizer:
             lines = (line.replace(UNKNOWN, " ") for line in lines)
         size = settings.vocabulary or MOST.get(settings.kind, 8000)
         try:
-            backend.train_from_iterator(lines, recipe.trainer(size, symbols))
+            made = recipe.learn(backend, lines, partial(recipe.trainer, symbols), size)
         except Exception as error:
             if type(error) is not Exception:  # the backend raises a bare one where not even the characters fit
                 raise
             raise UserError(f"no tokens of kind '{settings.kind}' with text.vocabulary = {size}: {error}") from None
-        tokenizer = Tokenizer(backend.to_str(pretty=False))
+        tokenizer = Tokenizer(made)
         if settings.vocabulary and settings.vocabulary < len(tokenizer):
             raise UserError(
                 f"text.vocabulary = {settings.vocabulary} is too small for kind '{settings.kind}': "
@@ -158,9 +159,15 @@ def split_lines(text: str) -> Iterator[str]:
         yield text[start:]
 
 
+def learn(backend: Backend, lines: Iterable[str], trainer: Callable, size: int) -> str:
+    """The trained tokenizer as JSON."""
+    backend.train_from_iterator(lines, trainer(size))
+    return backend.to_str(pretty=False)
+
+
 @dataclass(frozen=True)
 class Recipe:
-    """How one kind is made: the parts of the backend and the trainer for a vocabulary size."""
+    """How one kind is made: the parts of the backend, the trainer for a vocabulary size, and how it learns."""
 
     model: type
     trainer_kind: type
@@ -169,6 +176,7 @@ class Recipe:
     trainer_options: tuple = ()
     model_options: tuple = ()
     cuts: tuple = tuple(SPECIALS)  # the symbols that no text may spell
+    learn: Callable[..., str] = learn
 
     def make(self, symbols: tuple[str, ...]) -> Backend:
         backend = Backend(self.model(**dict(self.model_options)))
@@ -177,8 +185,8 @@ class Recipe:
             backend.decoder = self.decoder
         return backend
 
-    def trainer(self, vocabulary: int, symbols: tuple[str, ...]):
-        special = [*SPECIALS, *symbols]
+    def trainer(self, symbols: tuple[str, ...], vocabulary: int, more: Sequence[str] = ()):
+        special = [*SPECIALS, *symbols, *more]
         return self.trainer_kind(
             vocab_size=vocabulary, special_tokens=special, show_progress=False, **dict(self.trainer_options)
         )
@@ -226,9 +234,15 @@ KINDS = {
         (pre_tokenizers.BertPreTokenizer(),),
         decoders.WordPiece(),
         model_options=_unknown,
+        learn=wordpiece.learn,
     ),
     "unigram": Recipe(
-        models.Unigram, trainers.UnigramTrainer, (_spaces,), _back, trainer_options=(("unk_token", UNKNOWN),)
+        models.Unigram,
+        trainers.UnigramTrainer,
+        (_spaces,),
+        _back,
+        trainer_options=(("unk_token", UNKNOWN),),
+        learn=unigram.learn,
     ),
 }
 MOST = {"char": 1_000_000, "byte": 260, "word": 50_000}
