@@ -7,6 +7,7 @@ from regard.objectives.reward import Reward
 from regard.objectives.skip_gram import SkipGram
 from regard.objectives.spans import SpanCorruption
 from regard.objectives.tagging import Tagging
+from regard.objectives.vectors import Vectors
 
 OBJECTIVES = {
     "next-token": NextToken,
@@ -18,6 +19,7 @@ OBJECTIVES = {
     "classification": Classification,
     "tagging": Tagging,
     "skip-gram": SkipGram,
+    "vectors": Vectors,
 }
 
 __all__ = [
@@ -32,4 +34,5 @@ __all__ = [
     "SpanCorruption",
     "Tagging",
     "Translation",
+    "Vectors",
 ]

@@ -80,6 +80,14 @@ class Head(nn.Module):
         return vectors
 
 
+class Pooled(Head):
+    """The vectors as they are, and beside them the pool that a head for whole texts would take over."""
+
+    def __init__(self, ground: Ground):
+        super().__init__()
+        self.pool = ground.pool
+
+
 class Words(Head):
     """One score per word at each token: a layer, a norm and the word vectors again (Devlin et al., 2019)."""
 
@@ -160,4 +168,5 @@ HEADS: dict[str, Callable[[Ground, int], Head]] = {
     "labels": Labels,
     "tags": Tags,
     "vectors": lambda ground, labels: Head(),
+    "pooled": lambda ground, labels: Pooled(ground),
 }
