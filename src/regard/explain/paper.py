@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MARGIN = 0.3
 INK, FAINT, LINE, UNSEEN, MARK, BLUE = "#1b1f24", "#5c6570", "#c8ccd1", "#e9ebee", "#c2410c", "#2171b5"
+COLOURS = ("#2171b5", "#c2410c", "#15803d", "#7e22ce", "#a16207", "#0e7490", "#be185d", "#4b5563")
+MARKS = "osD^vPX*"
 # Scripts that DejaVu Sans lacks; a family that is not installed is passed over.
 FAMILIES = ("Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Thai", "WenQuanYi Micro Hei", "Arial Unicode MS")
 Paint = Callable[[], tuple[Any, Any]]  # colours, and how values become colours

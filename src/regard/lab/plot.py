@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from regard.explain.paper import FAINT, INK, LINE, MARGIN, axes_at, drawing, saved, write
+from regard.explain.paper import COLOURS, FAINT, INK, LINE, MARGIN, MARKS, axes_at, drawing, saved, write
 from regard.lab.table import BLEU_BY, LOWER, lengths, main_score
 from regard.train.forecast import quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#2171b5", "#c2410c", "#15803d", "#7e22ce", "#a16207", "#0e7490", "#be185d", "#4b5563")
-MARKS = "osD^vPX*"
 WIDE, TALL, GAP, FOOT, KEY = 3.6, 2.7, 0.75, 0.75, 2.6  # inches
 AGAINST = {"parameters": "parameters", "flops": "training FLOPs, counted", "seconds": "seconds of training"}
 
