@@ -39,6 +39,17 @@ def make(preset: str, kind: str = "bpe", **settings) -> Run:
     return Run(Path("runs") / "tiny <&>", made, tokenizer, model.eval(), LABELS if model.labels else ())
 
 
+def encoder(kind: str, objective: str) -> Run:
+    """An encoder of this kind, or a head on a language model, that says what the objective asks for."""
+    width = {"width": 22, "heads": 2} if kind != "rnn-encoder" else {"width": 22}
+    tree = {"system": {"kind": kind, "depth": 2, "context": 53, **width}, "objective": {"kind": objective}}
+    made = recipe.Recipe.parse({"text": {"kind": "bpe"}, **tree}, where="test")
+    tokenizer = Tokenizer.train([SOURCE, TARGET, AWKWARD], Text(vocabulary=71), made.objective.symbols)
+    torch.manual_seed(5)
+    model = built(made.system, len(tokenizer), len(LABELS), made.objective.head).eval()
+    return Run(Path("runs") / "tiny", made, tokenizer, model, LABELS if model.labels else ())
+
+
 def texts_for(run: Run) -> dict[str, str]:
     return {"source": SOURCE, "target": TARGET} if run.model.reads_source else {"text": SOURCE}
 

@@ -9,6 +9,7 @@ import torch
 from regard.errors import UserError
 from regard.explain import to_json, trace
 from regard.explain.influence import AT_ONCE, MEASURE, derivable, influence_of, sizes, word_vectors
+from regard.explain.listening import listen
 from regard.explain.sides import sides
 from tests.explain.conftest import ATTENTIVE, BLIND, CLASSIFIERS, EVEN, LABELS, SOURCE, SPEAKERS, make, texts_for
 
@@ -54,7 +55,7 @@ def test_it_equals_finite_differences(preset: str, settings) -> None:
     run = make(preset, **settings)
     run.model.double()
     source, target = sides(run, **{"text": None, "source": None, "target": None, **texts_for(run)})
-    found = influence_of(run, source, target)
+    found = influence_of(run, source, target, listen(run, source, target))
     ids = torch.tensor([token.id for token in target.tokens])
     read = torch.tensor([token.id for token in source.tokens]) if source else None
     row = 6

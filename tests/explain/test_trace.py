@@ -13,7 +13,7 @@ from regard.explain import to_json, trace
 from regard.explain.plain import rounded
 from regard.tap import record
 from regard.text.tokenizer import KINDS
-from tests.explain.conftest import AWKWARD, SOURCE, TARGET, make
+from tests.explain.conftest import AWKWARD, SOURCE, TARGET, encoder, make
 
 
 def test_rows_sum_to_one_and_the_future_is_not_looked_at(speaker, translator) -> None:
@@ -134,3 +134,25 @@ def test_a_translator_says_what_it_needs(translator, texts, message: str) -> Non
 def test_drawing_is_imported_when_used() -> None:
     check = "import sys, regard.explain; assert not {'matplotlib', 'rich'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize("objective", ["masked", "masked-pairs", "tagging", "vectors"])
+@pytest.mark.parametrize("system", ["bert", "rnn-encoder", "gpt"])
+def test_what_an_encoder_says_of_each_token_is_shown(system: str, objective: str) -> None:
+    """Its own probability in its place, or its likeliest tag; and what that depends on."""
+    if system == "gpt" and objective.startswith("masked"):
+        return
+    run = encoder(system, objective)
+    seen = trace(run, text=SOURCE, influence=True)
+    tokens = torch.tensor([[token.id for token in seen.target.tokens]])
+    assert (seen.target.tokens[0].id, seen.target.tokens[-1].id) == (run.tokenizer.start, run.tokenizer.end)
+    assert len(seen.of("encoder")) == (2 if system == "bert" else 0)
+    if objective == "vectors":
+        assert (seen.written, seen.influence, len(seen.log_probability)) == (None, None, 0)
+        return
+    chances = run.model.answer(tokens)[0].log_softmax(-1)
+    said = chances.argmax(-1) if objective == "tagging" else tokens[0]
+    assert torch.allclose(torch.from_numpy(seen.log_probability), chances[torch.arange(len(said)), said], atol=1e-5)
+    assert seen.tags == (tuple(run.labels[i] for i in said.tolist()) if objective == "tagging" else ())
+    assert seen.written == seen.target
+    assert seen.influence.target.shape == (len(said), len(said))

@@ -21,6 +21,8 @@ TITLES = {
     "decoder": "Decoder: each token looks at itself and those before it",
     "cross": "Cross-attention: the decoder looks at the source to write each target token",
 }
+ALONE = "Encoder: each token looks at the whole text"
+SAID = {"tags": "The tag of each token and its probability", "words": "How likely each token is in its place, seen"}
 ROWS = {"cross": "looks from, to write"}
 WIDE = 0.26  # a token under the gates
 
@@ -28,6 +30,8 @@ WIDE = 0.26  # a token under the gates
 def parts(trace: Trace) -> Iterator[Part]:
     if trace.labels:
         yield from named(trace)
+    if trace.answers in SAID:
+        yield said_of_each(trace)
     if trace.of("cross"):
         yield aligned(trace)
     if trace.influence is not None and not trace.labels:
@@ -54,6 +58,12 @@ def named(trace: Trace) -> Iterator[Part]:
             [word.text for word in seen],
             shares,
         )
+
+
+def said_of_each(trace: Trace) -> Bars:
+    """The tag of each token, or how likely each is in its place, with the probability."""
+    names = [" ".join(pair) for pair in zip(trace.target.labels, trace.tags, strict=True)] if trace.tags else []
+    return Bars(SAID[trace.answers], "probability", names or trace.target.labels, np.exp(trace.log_probability))
 
 
 def aligned(trace: Trace) -> Block:
@@ -97,9 +107,11 @@ def depending(trace: Trace) -> Block:
     gap = np.zeros((len(rows), 1))
     columns = [*names[0], "", *names[1]] if len(names) > 1 else names[0]
     cell = fitted(len(columns), 1, LARGE)
+    each, writes = "word" if many else "token", trace.answers == "text"
+    what = f"each {each} written, of all that was read before" if writes else f"what is said of each {each}"
     return Block(
-        f"Influence on each {'word' if many else 'token'} written, of all that was read before (shares of a row)",
-        ("written", "depends on"),
+        f"Influence on {what} (shares of a row)",
+        ("written" if writes else "said of", "depends on"),
         [word.text for word in rows],
         columns,
         cell,
@@ -118,7 +130,8 @@ def attention(trace: Trace, kind: str) -> Block:
     ]
     if all(len(row) == 1 for row in grid):  # one head: layers stand side by side
         grid = [[panel for row in grid for panel in row]]
-    return in_rows(TITLES[kind], (ROWS.get(kind, "looks from"), "looks at"), looks, seen, grid, SMALL)
+    title = ALONE if kind == "encoder" and trace.source is None else TITLES[kind]
+    return in_rows(title, (ROWS.get(kind, "looks from"), "looks at"), looks, seen, grid, SMALL)
 
 
 def opened(trace: Trace, side: str) -> Iterator[Block]:

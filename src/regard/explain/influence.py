@@ -5,7 +5,8 @@ vector with which the input token enters the model (the `vectors` of its `Embedd
 position) and || || is the L2 norm (Simonyan et al., 2014; for words Li et al., 2016). It says how fast the
 log-probability changes with the input, for better or worse, and nothing of larger changes, such as another word.
 
-Outputs are the tokens written, each given all before it, or the labels of a classifier. A text is read in as many rows
+Outputs are the tokens written, each given all before it, the labels of a classifier, or what an encoder says of each
+token. A text is read in as many rows
 as it has outputs, a few at a time: the derivatives of each row's own output come out of one backward pass.
 """
 
@@ -19,7 +20,7 @@ import torch
 from regard.blocks.embedding import Embedding
 from regard.checkpoint import Run
 from regard.errors import UserError
-from regard.explain.listening import batch
+from regard.explain.listening import Heard, batch
 from regard.explain.sides import Side, written
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
@@ -45,11 +46,18 @@ class Influence:
         return Influence(source[0] if source else None, target)
 
 
-def influence_of(run: Run, source: Side | None, target: Side) -> Influence:
-    """Measured for every token written, or for every label."""
-    model = run.model
-    ids = [token.id for token in written(source, target).tokens] if model.writes_text else range(model.labels)
-    outputs = torch.tensor(ids, device=model.device)
+def outputs_of(run: Run, source: Side | None, target: Side, heard: Heard) -> list[int]:
+    """What is said, by number: each token written, every label, of each token its likeliest tag or itself."""
+    if run.model.writes_text:
+        return [token.id for token in written(source, target).tokens]
+    if run.model.answers == "labels":
+        return list(range(run.model.labels))
+    return heard.scores.argmax(-1).tolist() if run.model.answers == "tags" else [token.id for token in target.tokens]
+
+
+def influence_of(run: Run, source: Side | None, target: Side, heard: Heard) -> Influence:
+    """Measured for everything that is said."""
+    outputs = torch.tensor(outputs_of(run, source, target, heard), device=run.model.device)
     found = [measured(run, source, target, outputs, rows) for rows in torch.arange(len(outputs)).split(AT_ONCE)]
     *read, own = (torch.cat(parts).cpu().numpy() for parts in zip(*found, strict=True))
     return Influence(read[0] if read else None, own)
@@ -71,6 +79,7 @@ def measured(
                 scores = model.logits(vectors[torch.arange(len(rows)), rows])
             else:
                 scores = model.answer(tokens)
+                scores = scores if model.answers == "labels" else scores[torch.arange(len(rows)), rows]
         # In double precision, or a sure answer would have no derivative left.
         chances = scores.cpu().double().log_softmax(-1)
         chosen = chances[torch.arange(len(rows)), outputs[rows].cpu()]

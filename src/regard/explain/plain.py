@@ -2,8 +2,9 @@
 
 - `run`, `lacks`: the run's name; in words, what it has nothing of
 - `source`, `target`, `written`: texts with `text`, `tokens` and `words`; null where there is none
-- `labels`: of a classifier, else empty
-- `log_probability`: of each written token, or of each label
+- `answers`: "text" where one is written, else what is said of the text: "labels", "tags", "words", "vectors"
+- `labels`: of a classifier, else empty; `tags`: of a tagger, the likeliest of each token
+- `log_probability`: of each written token, of each label, of each tag, or of each token in its place
 - `maps`: attention, `weights[head][query][key]`, with its name, kind and layer; a score of minus infinity is null
 - `gates`: of each layer and direction `mean[gate][token]` over its units, and the share of units that are all but
   `closed` (under 0.1) or `open` (over 0.9), with its name, side, layer, direction, cell and the names of its gates;
@@ -35,7 +36,9 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "source": side(trace.source) if trace.source is not None else None,
         "target": side(trace.target),
         "written": side(trace.written) if trace.written is not None else None,
+        "answers": trace.answers,
         "labels": list(trace.labels),
+        "tags": list(trace.tags),
         "log_probability": trace.log_probability.astype(float).round(DIGITS).tolist(),
         "maps": [attention(each) for each in trace.maps],
         "gates": [opening(each) for each in trace.gates],

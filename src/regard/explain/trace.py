@@ -12,8 +12,7 @@ import numpy as np
 from regard.attention.look import ROLES
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
-from regard.errors import UserError
-from regard.explain.influence import Influence, influence_of
+from regard.explain.influence import Influence, influence_of, outputs_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
 from regard.explain.sides import Side, looking, named, sides, written
 
@@ -65,10 +64,12 @@ class Routing:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One reading. A language model has no source; its text is the target, and so is that of a classifier.
+    """One reading. A language model has no source; its text is the target, and so is that of an encoder.
 
-    `log_probability[i]` is that of `written` token i; of a classifier, that of label i. `influence` has the same rows.
-    `lacks` says what this model has nothing of.
+    `answers` is "text" where one is written, else what is said of the text that is read: "labels", "tags", "words" or,
+    where nothing is said, "vectors". `log_probability[i]` is that of `written` token i, of label i, of the likeliest
+    tag of token i (which `tags` names), or of token i in its place. `influence` has the same rows. `lacks` says what
+    this model has nothing of.
     """
 
     run: str
@@ -76,7 +77,9 @@ class Trace:
     target: Side
     maps: list[Map]
     log_probability: np.ndarray
+    answers: str = "text"
     labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     gates: list[Gates] = field(default_factory=list)
     experts: list[Routing] = field(default_factory=list)
     influence: Influence | None = None
@@ -106,8 +109,10 @@ class Trace:
 
     @property
     def written(self) -> Side | None:
-        """The tokens that were written; a classifier writes none."""
-        return None if self.labels else written(self.source, self.target)
+        """The tokens that were written, or each of which something is said; of a label there are none."""
+        if self.answers in ("labels", "vectors"):
+            return None
+        return written(self.source, self.target) if self.answers == "text" else self.target
 
     @property
     def label(self) -> int:
@@ -128,13 +133,9 @@ def trace(
 
     Influence is measured if asked for, and of a model without attention in any case.
     """
-    if run.model.answers == "tags":
-        raise UserError(
-            f"{run.path} tags words, and what is explained is one label or a text that is written; "
-            "'regard tag --json' gives the probability of every tag"
-        )
     reads, writes = sides(run, text=text, source=source, target=target)
     looks, cells, mixtures = every_look(run), gated(run), experts(run)
+    wants_influence = run.model.answers != "vectors" and (influence or not looks)
     wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]
     heard = listen(run, reads, writes, *wanted, *(f"{name}.gates" for name in (*cells, *mixtures)))
     return Trace(
@@ -143,10 +144,12 @@ def trace(
         target=writes,
         maps=maps_of(run, heard, scores),
         log_probability=chances(run, reads, writes, heard),
-        labels=run.labels,
+        answers="text" if run.model.writes_text else run.model.answers,
+        labels=run.labels if run.model.answers == "labels" else (),
+        tags=tags_of(run, heard),
         gates=gates_of(run, heard),
         experts=experts_of(run, heard),
-        influence=influence_of(run, reads, writes) if influence or not looks else None,
+        influence=influence_of(run, reads, writes, heard) if wants_influence else None,
         lacks=tuple(lacking(run)),
     )
 
@@ -185,12 +188,21 @@ def experts_of(run: Run, heard: Heard) -> list[Routing]:
 
 
 def chances(run: Run, source: Side | None, target: Side, heard: Heard) -> np.ndarray:
-    """The log-probability of each token written, or of each label."""
+    """The log-probability of what was said: of each token written, of each label, of the best tags, of each word."""
+    if not run.model.writes_text and run.model.answers == "vectors":
+        return np.zeros(0)
     found = array(heard.scores.log_softmax(-1))
-    if run.labels:
+    if run.model.answers == "labels":
         return found
-    follows = [token.id for token in written(source, target).tokens]
-    return found[np.arange(len(follows)), follows]
+    said = outputs_of(run, source, target, heard)
+    return found[np.arange(len(said)), said]
+
+
+def tags_of(run: Run, heard: Heard) -> tuple[str, ...]:
+    """The likeliest tag of each token."""
+    if run.model.answers != "tags":
+        return ()
+    return tuple(run.labels[best] for best in heard.scores.argmax(-1).tolist())
 
 
 def lacking(run: Run) -> list[str]:
