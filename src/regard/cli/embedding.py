@@ -1,0 +1,221 @@
+"""`regard embed`: vectors of texts, of words in them, and of one word in several senses."""
+
+import io
+import json as json_library
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from regard.cli.options import Device, Json, flag, repeated, several
+from regard.cli.output import counting, emit, note, rows
+from regard.errors import UserError
+
+SHOWN = 12  # uses of a word whose cosines are printed one by one
+Record = dict[str, Any]
+
+
+def embed(
+    run: Annotated[list[Path], several("Folder of the run; with --compare of several.")],
+    /,
+    *,
+    text: Annotated[
+        tuple[str, ...],
+        repeated(
+            "A text; may be given several times. Without it, standard input is read line by line; with --compare, the "
+            "built-in corpus `senses`. There a sense and a tab may stand before a text."
+        ),
+    ] = (),
+    words: Annotated[bool, flag("A vector for each word where it stands, not one for the text.")] = False,
+    pool: Annotated[
+        str | None,
+        Parameter(
+            help="How tokens become one vector: their mean, the first (the start symbol of an encoder), the last."
+        ),
+    ] = None,
+    layer: Annotated[int | None, Parameter(help="What leaves this layer, from 0; by default what is used.")] = None,
+    normalise: Annotated[bool, flag("Make each vector one unit long.")] = False,
+    compare: Annotated[
+        str | None, Parameter(help="Compare the vectors of this word, everywhere it stands in the texts.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        Parameter(
+            help="Write FILE.npy (a row for each text) or FILE.jsonl; with --compare a picture, FILE.svg or .png."
+        ),
+    ] = None,
+    device: Device = "auto",
+    json: Json = False,
+) -> None:
+    """Turn texts into vectors: one for each text, one for each word in it, or one word in several senses compared."""
+    from regard.cli.reading import checked, load_runs
+
+    if compare is not None and (words or pool is not None or normalise):
+        raise UserError("--compare takes the vectors of one word as they are: no --words, --pool or --normalise")
+    if words and pool is not None:
+        raise UserError("--pool makes one vector of a text: leave out --words")
+    if compare is None and len(run) > 1:
+        raise UserError(f"{len(run)} runs have vectors that are not alike: give one, or a word to --compare")
+    check_ending(to, (".svg", ".png") if compare is not None else (".jsonl",) if words else (".npy", ".jsonl"))
+    runs = load_runs(run, device, "--text")
+    texts = checked(text, "--text")
+    if compare is not None:
+        return side_by_side(runs, compare, texts, layer=layer, to=to, json=json)
+    how = {"layer": layer} if words else {"layer": layer, "pool": pool or "mean"}
+    return listed(runs[0], texts, how, words=words, normalise=normalise, to=to, json=json)
+
+
+def check_ending(to: Path | None, endings: Sequence[str]) -> None:
+    if to is not None and to.suffix.lower() not in endings:
+        raise UserError(f"--to {to}: its name must end in {' or '.join(endings)}")
+
+
+def listed(
+    run: Any, texts: list[str], how: Record, *, words: bool, normalise: bool, to: Path | None, json: bool
+) -> None:
+    """The vectors of the texts, or of lines from standard input, printed or written."""
+    from regard.cli.reading import groups
+
+    results: list[Record] = []
+    for lines in groups(texts):
+        found = (of_words if words else of_texts)(run, lines, how, normalise)
+        if to is None and not json:
+            for record in found:
+                print(line(record), flush=True)
+        results += found
+    if to is not None:
+        write(to, results)
+        note(f"wrote {len(results):,} texts to {to}")
+    elif json:
+        emit([json_library.loads(line(record)) for record in results], json, lambda: None)
+
+
+def of_texts(run: Any, texts: list[str], how: Record, normalise: bool) -> list[Record]:
+    from regard.cli.making import encode
+    from regard.evaluate.vectors import sentence_vectors
+
+    if empty := sum(not ids for ids in encode(run, texts)):
+        note(f"{empty:,} of {len(texts):,} texts are empty: their vectors are 0")
+    with counting(len(texts), "embedded") as on_done:
+        found = sentence_vectors(run, texts, **how, normalise=normalise, on_done=on_done).numpy()
+    return [{"text": text, "vector": vector} for text, vector in zip(texts, found, strict=True)]
+
+
+def of_words(run: Any, texts: list[str], how: Record, normalise: bool) -> list[Record]:
+    from torch.nn.functional import normalize
+
+    from regard.cli.making import encode
+    from regard.evaluate.vectors import word_vectors
+
+    encode(run, texts)  # tells what is unknown
+    with counting(len(texts), "embedded") as on_done:
+        found = word_vectors(run, texts, **how, on_done=on_done)
+
+    def described(word: Any) -> Record:
+        vector = normalize(word.vector, dim=-1) if normalise and word.vector is not None else word.vector
+        place = {"word": word.text, "start": word.start, "end": word.end}
+        return {**place, "vector": vector.numpy() if vector is not None else None}
+
+    return [{"text": text, "words": list(map(described, each))} for text, each in zip(texts, found, strict=True)]
+
+
+def write(to: Path, results: list[Record]) -> None:
+    """A table of numbers, or a record on each line."""
+    import numpy as np
+
+    from regard.checkpoint import write as write_file
+
+    out = io.BytesIO()
+    if to.suffix.lower() == ".npy":
+        np.save(out, np.stack([record["vector"] for record in results]) if results else np.zeros((0, 0), np.float32))
+    else:
+        out.write("".join(line(record) + "\n" for record in results).encode())
+    write_file(to, out.getvalue())
+
+
+def line(record: Record) -> str:
+    """The record as JSON on one line, each number as short as its precision allows."""
+    return json_library.dumps(record, ensure_ascii=False, default=lambda vector: [float(str(x)) for x in vector])
+
+
+def side_by_side(
+    runs: Sequence[Any], word: str, texts: list[str], *, layer: int | None, to: Path | None, json: bool
+) -> None:
+    """One word in several texts, for each run."""
+    from regard.cli.making import encode
+    from regard.evaluate.senses import compared, uses_of
+    from regard.explain.cloud import draw_uses
+
+    uses = uses_of(word, labelled(texts) if texts else built_in(word))
+    for run in runs:
+        encode(run, list(dict.fromkeys(use.text for use in uses)))  # tells what is unknown
+    found = [compared(run, uses, layer=layer) for run in runs]
+    if to is not None:
+        draw_uses(found, to)
+        note(f"wrote {to}")
+    results = {
+        "word": word,
+        "uses": [{**vars(use)} for use in uses],
+        "runs": [
+            {"run": str(run.path), **each.scores, "cosines": each.cosines.tolist()}
+            for run, each in zip(runs, found, strict=True)
+        ],
+    }
+    emit(results, json, lambda: show(results))
+
+
+def labelled(texts: list[str]) -> list[tuple[str, str]]:
+    """Texts and senses: what stands before a tab is the sense."""
+    cut = [text.rpartition("\t") for text in texts]
+    return [(text.strip(), sense.strip()) for sense, _, text in cut]
+
+
+def built_in(word: str) -> list[tuple[str, str]]:
+    """Test sentences of the corpus `senses` with this word, whose labels are such as "bank/river"."""
+    from regard.data import CORPORA
+    from regard.errors import suggest
+
+    records = [(text, *label.split("/", 1)) for text, label in CORPORA["senses"].source("test", ("text", "label"))]
+    if not (found := [(text, sense) for text, name, sense in records if name == word.lower()]):
+        known = list(dict.fromkeys(name for _, name, _ in records))
+        raise UserError(f"the corpus 'senses' has no word '{word}'{suggest(word, known)}; give texts with --text")
+    return found
+
+
+def show(results: Record) -> None:
+    """For each run its scores, and the cosines of the uses or, where they are many, of the senses."""
+    uses = results["uses"]
+    for run in results["runs"]:
+        print(f"{run['run']}: cosines of “{results['word']}” in {len(uses)} places")
+        many = len(uses) > SHOWN and len(run.get("senses", ())) > 1
+        table = by_sense(uses, run["cosines"]) if many else by_use(uses, run["cosines"])
+        rows(table, tuple(table[0]))
+        for name in ("within", "between", "separation", "accuracy", "chance"):
+            if run.get(name) is not None:
+                print(f"{name:11} {run[name]:.4f}")
+
+
+def by_use(uses: list[Record], cosines: list[list[float]]) -> list[Record]:
+    named = [f"{use['sense']}: {use['text']}" if use["sense"] else use["text"] for use in uses]
+    return [
+        {"": i, **{str(j): round(value, 2) for j, value in enumerate(line, 1)}, "text": text}
+        for i, (text, line) in enumerate(zip(named, cosines, strict=True), 1)
+    ]
+
+
+def by_sense(uses: list[Record], cosines: list[list[float]]) -> list[Record]:
+    """The mean cosine of two uses, one of each sense; a use is not compared with itself."""
+    senses = [use["sense"] for use in uses]
+    names = list(dict.fromkeys(senses))
+
+    def mean(one: str, other: str) -> float | str:
+        values = [
+            cosines[i][j]
+            for i, a in enumerate(senses)
+            for j, b in enumerate(senses)
+            if i != j and (a, b) == (one, other)
+        ]
+        return round(sum(values) / len(values), 3) if values else ""
+
+    return [{"sense": one, "uses": senses.count(one), **{other: mean(one, other) for other in names}} for one in names]
