@@ -75,7 +75,8 @@ def recipe(kind: str, **sections: dict[str, Any]) -> Recipe:
     known = {field.name for field in fields(SYSTEMS[kind])}
     model = built(SYSTEMS[kind](), 5)
     writes = "translation" if model.reads_source else "next-token"
-    objective = writes if model.writes_text else "classification"
+    answers = "skip-gram" if model.answers == "vectors" else "classification"
+    objective = writes if model.writes_text else answers
     tree: dict[str, Any] = {
         "seed": 3,
         "data": {},

@@ -25,7 +25,7 @@ def cosines(folder: Path, *, apart: bool) -> tuple[list[float], list[float]]:
         {**files, "valid": files["test"], "document": "line"},
         text={"kind": "word"},
         system={"width": 13, "context": 37},
-        objective={"kind": "skip-gram", "subsample": 0.0},
+        objective={"subsample": 0.0},
         train={"steps": 150, "batch_tokens": 1009, "rate": 2e-2, "weight_decay": 0.0},
     )
     words = Words.of(run)

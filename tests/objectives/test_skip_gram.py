@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.data import IGNORE, Batch
-from regard.objectives import OBJECTIVES, NextToken, SkipGram
+from regard.objectives import NextToken, SkipGram
 from regard.objectives.skip_gram import neighbours
 from regard.place import Place
 from regard.recipe import Recipe
@@ -157,4 +157,5 @@ def test_systems_that_do_not_fit_are_refused() -> None:
     tree: dict[str, Any] = {"system": {"kind": "word2vec", "context": 5}, "objective": {"kind": "skip-gram"}}
     with refused("system 'word2vec' reads 5 words in a row and objective 'skip-gram' looks 5 words to either side"):
         check(Recipe.parse(tree, where="test"))
-    assert OBJECTIVES["skip-gram"] is SkipGram
+    with refused("has no place for a head"):
+        check(Recipe.parse({**tree, "objective": {"kind": "classification"}}, where="test"))

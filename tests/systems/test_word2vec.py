@@ -30,7 +30,7 @@ def skip_gram(folder: Path, **sections: dict[str, Any]) -> Recipe:
     settings: dict[str, dict[str, Any]] = {
         "data": {"train": lines_file(folder / "text.txt", rows), "document": "line"},
         "text": {"kind": "word"},
-        "objective": {"kind": "skip-gram", "subsample": 0.01, "window": 2},
+        "objective": {"subsample": 0.01, "window": 2},
         "train": {"threads": 1, "batch_tokens": 307, "steps": 13, "save_every": 5, "evaluate_every": 5},
     }
     return recipe("word2vec", **{name: {**values, **sections.get(name, {})} for name, values in settings.items()})

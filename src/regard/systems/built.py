@@ -21,6 +21,11 @@ def built(settings: Any, vocabulary: int, labels: int = 0, head: str = "own") ->
             "a system that reads a source and writes a text has no place for a head: "
             "let it write the answer, with objective.kind = 'translation'"
         )
+    if not model.writes_text:
+        raise UserError(
+            "a system that gives each word one vector, whatever stands around it, has no place for a head; "
+            "take an encoder such as rnn-encoder"
+        )
     if head == "next":
         raise UserError("a system that writes sees no text that follows; only an encoder such as bert can judge it")
     return OnWriter(model, asked)
