@@ -12,6 +12,7 @@ from regard.evaluate import translations
 from regard.explain.draw import WRITERS, known
 from regard.explain.listening import every_look
 from regard.systems import use_of
+from regard.text.words import cut, spaced
 
 PRINTED = "json"  # as a target: standard output
 Texts = dict[str, Any]  # `text`, or `source` and `target`; the others are None
@@ -27,7 +28,7 @@ def check_targets(targets: Sequence[str]) -> None:
 def texts_for(run: Any, text: str | None, source: str | None, target: str | None) -> Texts:
     """The texts that this kind of run needs; where a translator's target is not given, its own translation.
 
-    A classifier reads a text as it was trained, without the spaces around it.
+    A classifier reads a text as it was trained, without the spaces around it, a tagger its words with one before each.
     """
     if run.model.reads_source:
         if source is None or text is not None:
@@ -37,6 +38,8 @@ def texts_for(run: Any, text: str | None, source: str | None, target: str | None
         target = translations(run, [source], None)[0] if target is None else target
     elif text is None or source is not None or target is not None:
         raise UserError(f"{run.path} {use_of(run.model).does}: give it --text, no --source and no --target")
+    elif run.model.answers == "tags":
+        text = spaced(text[begin:end] for begin, end in cut(text))
     elif not run.model.writes_text:
         text = text.strip()
     return {"text": text, "source": source, "target": target}

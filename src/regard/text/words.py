@@ -6,7 +6,7 @@ A word begins at the first token that holds one of its characters. A blank that 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -36,7 +36,7 @@ def spell(tokenizer: Tokenizer, words: Sequence[str]) -> Spelt:
 
     One of which nothing is left becomes an unknown token.
     """
-    text = "".join(f" {word}" for word in words)
+    text = spaced(words)
     ends = list(accumulate(len(word) + 1 for word in words))
     found = tokenizer.encode_with_offsets(text)
     ids: list[int] = []
@@ -57,6 +57,11 @@ def spell(tokenizer: Tokenizer, words: Sequence[str]) -> Spelt:
         ids.append(token)
     lost(len(words))
     return Spelt(ids, begins)
+
+
+def spaced(words: Iterable[str]) -> str:
+    """The text that is encoded for these words."""
+    return "".join(f" {word}" for word in words)
 
 
 def cut(text: str) -> list[tuple[int, int]]:
