@@ -122,3 +122,50 @@ def test_a_split_with_one_label_is_told(tmp_path: Path) -> None:
     said = "valid has no label but 'Y': shuffle the file, or give data.valid"
     assert said in report_lines(prepared(tmp_path, valid=valid).report)
     assert said not in report_lines(prepared(tmp_path).report)
+
+
+PAIRED = [("abc", "de", "X"), ("b", "", "Y"), ("abcabc", "e", "Y"), ("a", "dede", "X"), ("", "d", "Y")]
+
+
+def paired(folder: Path, **more: object) -> tuple[Prepared, Labelled]:
+    """A context of 9 holds 6 tokens of two texts, a start and two ends."""
+    train = lines_file(folder / "pairs.tsv", ["\t".join(row) for row in PAIRED])
+    data, task = Data(train=train, valid=train, test=train, **more), Classification(pairs=True)
+    folder = folder / "pairs"
+    done = prepare(data, Text(kind="char"), task, context=9, folder=folder, say=lambda line: None)
+    return done, Labelled(stores(folder / "train", task.columns), done.tokenizer, batch_tokens=40)
+
+
+def both(batch: Batch, done: Prepared) -> list[tuple[str, str, str]]:
+    """The texts of each row, told apart by their segment, and its label."""
+    assert batch.at is not None and batch.at.segment is not None
+    rows = [batch.row(i) for i in range(len(batch))]
+    return [
+        (
+            *(done.tokenizer.decode(row.tokens[0][row.at.segment[0] == side].tolist()) for side in (0, 1)),
+            done.labels[row.targets.item()],
+        )
+        for row in rows
+    ]
+
+
+def test_two_texts_share_a_row(tmp_path: Path) -> None:
+    done, batches = paired(tmp_path)
+    (batch,) = batches.in_order()
+    assert sorted(both(batch, done)) == [("a", "dede", "X"), ("abc", "de", "X")]
+    start, end = done.tokenizer.start, done.tokenizer.end
+    for i in range(2):
+        tokens = batch.row(i).tokens[0].tolist()
+        assert len(tokens) == 8 and tokens[0] == start and tokens.count(end) == 2 and tokens[-1] == end
+    assert batch.at.segment.sum(1).tolist() == [3, 5]
+    assert report_lines(done.report)[0] == (
+        "train: 2 of 5 records, 16 tokens, longest 7; 1 dropped as longer than 9 tokens; 2 empty"
+    )
+
+
+def test_of_a_long_pair_the_longer_text_is_truncated(tmp_path: Path) -> None:
+    done, batches = paired(tmp_path, too_long="truncate")
+    (batch,) = batches.in_order()
+    assert both(batch, done)[0] == ("abcab", "e", "Y")
+    with refused("pairs.tsv: a pair has 7 tokens and the context holds 6, a start and 2 ends"):
+        paired(tmp_path, too_long="stop")

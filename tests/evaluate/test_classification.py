@@ -5,6 +5,7 @@ import torch
 
 from regard.evaluate import classification
 from regard.evaluate.classification import log_probabilities, scores
+from regard.place import Place
 from regard.systems import SYSTEMS, built
 from regard.text import Text, Tokenizer
 from tests.helpers import refused, same
@@ -61,3 +62,20 @@ def test_a_text_longer_than_a_limit_is_refused(monkeypatch: pytest.MonkeyPatch) 
     log_probabilities(system, LETTERS, [LETTERS.encode("ab")])
     with refused("a text with its start and end has 5 tokens and the context holds 4"):
         log_probabilities(system, LETTERS, [LETTERS.encode("abc")])
+
+
+def test_two_texts_are_read_as_one_row() -> None:
+    torch.manual_seed(3)
+    small = {"width": 14, "heads": 2, "depth": 1, "context": 23}
+    bert = built(SYSTEMS["bert"](**small), len(LETTERS), 5, "labels").eval()
+    first, second = ([LETTERS.encode(text) for text in texts] for texts in (("abc", "", "g"), ("de", "a", "fedcb")))
+    found = log_probabilities(bert, LETTERS, first, seconds=second)
+    start, end = LETTERS.start, LETTERS.end
+    for one, other, values in zip(first, second, found, strict=True):
+        tokens = torch.tensor([[start, *one, end, *other, end]])
+        segment = torch.tensor([[0] * (len(one) + 2) + [1] * (len(other) + 1)])
+        at = Place(torch.arange(tokens.shape[1])[None], segment=segment)
+        same(values, bert.answer(tokens, at).log_softmax(-1)[0])
+    assert not torch.allclose(found, log_probabilities(bert, LETTERS, second, seconds=first), atol=1e-3)
+    with refused("a pair with its start and ends has 25 tokens and the context holds 23"):
+        log_probabilities(bert, LETTERS, [first[0] * 5], seconds=[second[0] + second[2]])

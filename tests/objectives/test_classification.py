@@ -72,3 +72,19 @@ def test_smoothing_lies_between_0_and_1() -> None:
     for wrong in (-0.1, 1.0):
         with refused(f"objective.smoothing = {wrong}; it must be at least 0 and less than 1"):
             Classification(smoothing=wrong)
+
+
+def test_pairs_have_three_columns_and_the_last_is_the_label() -> None:
+    pairs = Classification(pairs=True)
+    assert pairs.columns == ("first", "second", "label") and Classification().columns == ("text", "label")
+    assert pairs.labels(source([("a", "b", "so"), ("b", "so", "no")])) == ("no", "so")
+    with refused("reviews: record 2 has no label"):
+        pairs.labels(source([("a", "b", "so"), ("b", "so", "")]))
+
+
+def test_two_texts_need_two_segments() -> None:
+    small = {"width": 14, "heads": 2, "depth": 1, "context": 11}
+    one, two = (built(SYSTEMS["bert"](**small, segments=n), 13, 5, "labels") for n in (1, 2))
+    assert "segments = 1" in Classification(pairs=True).misfit(one) and not Classification().misfit(one)
+    assert not Classification(pairs=True).misfit(two)
+    assert not Classification(pairs=True).misfit(built(SYSTEMS["rnn-encoder"](width=14), 13, 5, "labels"))

@@ -102,22 +102,24 @@ def translated(
     ]
 
 
-def classified(model: Any, texts: list[str]) -> list[Record]:
-    """The likeliest label of each text, and the probability of every label."""
+def classified(model: Any, examples: Sequence[tuple[str, ...]]) -> list[Record]:
+    """The likeliest label of each text, or of two, and the probability of every label."""
     from regard.evaluate.classification import log_probabilities
 
-    encoded = encode(model, [text.strip() for text in texts])  # as the lines of a training file
-    if empty := sum(not ids for ids in encoded):
-        note(f"{empty:,} of {len(texts):,} texts are empty: nothing speaks for their labels")
-    with counting(len(texts), "classified") as on_done:
-        values = log_probabilities(model.model, model.tokenizer, encoded, on_done).exp().tolist()
-    results = []
-    for text, row in zip(texts, values, strict=True):
+    columns = list(zip(*examples, strict=True)) or [()]
+    flat = iter(encode(model, [text.strip() for column in columns for text in column]))  # as lines of a training file
+    first, *others = [[next(flat) for _ in column] for column in columns]
+    if empty := sum(not all(row) for row in zip(first, *others, strict=True)):
+        note(f"{empty:,} of {len(examples):,} texts are empty: nothing speaks for their labels")
+    with counting(len(examples), "classified") as on_done:
+        second = others[0] if others else None
+        found = log_probabilities(model.model, model.tokenizer, first, on_done, seconds=second)
+    names, results = model.recipe.objective.columns, []
+    for texts, row in zip(examples, found.exp().tolist(), strict=True):
         probabilities = dict(zip(model.labels, row, strict=True))
         label = max(model.labels, key=probabilities.__getitem__)
-        results.append(
-            {"text": text, "label": label, "probability": probabilities[label], "probabilities": probabilities}
-        )
+        said = {"label": label, "probability": probabilities[label], "probabilities": probabilities}
+        results.append({**dict(zip(names, texts, strict=False)), **said})
     return results
 
 

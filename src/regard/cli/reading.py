@@ -82,13 +82,15 @@ def stdin_lines() -> Iterator[str]:
 
 def stdin_pairs() -> list[tuple[str, str]]:
     """Source and target, separated by a tab, in each line of standard input."""
-    pairs = []
-    for number, line in enumerate(stdin_lines(), 1):
-        cells = line.split("\t")
-        if len(cells) != 2:
-            raise UserError(f"{STDIN} line {number}: {len(cells)} column(s); a source, a tab and a target are needed")
-        pairs.append((cells[0], cells[1]))
-    return pairs
+    return [halves(line, number, "a source", "a target") for number, line in enumerate(stdin_lines(), 1)]
+
+
+def halves(line: str, number: int, one: str, other: str) -> tuple[str, str]:
+    """A line of standard input that a tab cuts in two; `one` and `other` say what these are."""
+    cells = line.split("\t")
+    if len(cells) != 2:
+        raise UserError(f"{STDIN} line {number}: {len(cells)} column(s); {one}, a tab and {other} are needed")
+    return cells[0], cells[1]
 
 
 def stdin_text() -> str:
@@ -103,3 +105,20 @@ def groups(texts: list[str]) -> Iterator[list[str]]:
         return
     texts = texts or list(stdin_lines())
     yield from (texts[begin : begin + AT_ONCE] for begin in range(0, len(texts), AT_ONCE))
+
+
+def examples(model: Any, texts: Sequence[str], seconds: Sequence[str]) -> Iterator[Sequence[tuple[str, ...]]]:
+    """What a classifier is to read, in groups: one text each, or two where it was trained on pairs."""
+    given, others, done = checked(texts, "--text"), checked(seconds, "--second"), 0
+    if others and not model.recipe.objective.pairs:
+        raise UserError(f"{model.path} reads one text: it takes no --second")
+    if not model.recipe.objective.pairs:
+        yield from ([(text,) for text in group] for group in groups(given))
+    elif len(given) != len(others):
+        raise UserError(f"{len(given)} texts and {len(others)} second ones: each --text needs its own --second")
+    elif given:
+        yield list(zip(given, others, strict=True))
+    else:
+        for group in groups([]):
+            yield [halves(line, done + i, "a text", "a second one") for i, line in enumerate(group, 1)]
+            done += len(group)

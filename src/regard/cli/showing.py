@@ -45,9 +45,10 @@ def show_translations(results: list[dict[str, Any]]) -> None:
 
 
 def show_labels(results: list[dict[str, Any]]) -> None:
-    """One line for each text: its label, how likely it is, and the text."""
+    """One line for each text: its label, how likely it is, and the text, or both texts."""
     for result in results:
-        print(f"{result['label']}\t{result['probability']:.4f}\t{' '.join(result['text'].splitlines())}", flush=True)
+        texts = [" ".join(result[name].splitlines()) for name in ("text", "first", "second") if name in result]
+        print("\t".join([result["label"], f"{result['probability']:.4f}", *texts]), flush=True)
 
 
 def show_tags(results: list[dict[str, Any]]) -> None:

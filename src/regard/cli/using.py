@@ -126,20 +126,26 @@ def classify(
     *,
     text: Annotated[
         tuple[str, ...],
-        repeated("A text to classify; may be given several times. Without it, standard input is read line by line."),
+        repeated(
+            "A text to classify; may be given several times. Without it, standard input is read line by line; a run "
+            "that reads two texts wants both on a line, with a tab between."
+        ),
+    ] = (),
+    second: Annotated[
+        tuple[str, ...], repeated("Where a run reads two texts: the second of each --text, in the same order.")
     ] = (),
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Name the label of lines from standard input, or of given texts, with its probability."""
     from regard.cli.making import classified
-    from regard.cli.reading import checked, groups, load_one, needs_classifier
+    from regard.cli.reading import examples, load_one, needs_classifier
     from regard.cli.showing import show_labels
 
     model = load_one(run, device, "--text")
     needs_classifier(model)
     results: list[dict[str, Any]] = []
-    for texts in groups(checked(text, "--text")):
+    for texts in examples(model, text, second):
         found = classified(model, texts)
         if not json:
             show_labels(found)

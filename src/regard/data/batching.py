@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from regard.data.batch import IGNORE, Batch, pad, presence
+from regard.data.rows import laid_out, room
 from regard.data.store import Store
 from regard.errors import UserError
 from regard.place import Place
@@ -99,18 +100,18 @@ class Pairs(Bucketed):
 
 
 class Labelled(Bucketed):
-    """Texts, each between a start and an end symbol, and one label for each."""
+    """One text a row, or two, each followed by an end symbol; and one label for each row."""
 
     def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
-        self.text, self.label = stores
+        *self.texts, self.label = stores
         self.tokenizer = tokenizer
-        super().__init__(self.text.lengths + 2, batch_tokens=batch_tokens, seed=seed)
+        lengths = np.sum([store.lengths for store in self.texts], axis=0) + room(len(self.texts))
+        super().__init__(lengths, batch_tokens=batch_tokens, seed=seed)
 
     def collate(self, rows: np.ndarray) -> Batch:
-        texts = [np.r_[self.tokenizer.start, self.text[i], self.tokenizer.end] for i in rows]
+        tokens, place = laid_out([[store[i] for store in self.texts] for i in rows], self.tokenizer)
         labels = torch.from_numpy(np.concatenate([self.label[i] for i in rows]))
-        tokens = pad(texts, self.tokenizer.pad)
-        return Batch(tokens, labels, len(rows), Place.line(tokens, presence(texts)), whole=True)
+        return Batch(tokens, labels, len(rows), place, whole=True)
 
 
 class Documents(Bucketed):

@@ -31,9 +31,13 @@ class Source:
     def __iter__(self) -> Iterator[Record]:
         return self.read()
 
-    def column(self, place: int) -> "Source":
-        """One column of the records, as a source of its own."""
-        return Source(self.name, lambda: ((record[place],) for record in self.read()), self.size, self.joined)
+    def column(self, *places: int) -> "Source":
+        """One column of the records, or several, as a source of its own."""
+
+        def read() -> Iterator[Record]:
+            return (tuple(record[place] for place in places) for record in self.read())
+
+        return Source(self.name, read, self.size, self.joined)
 
     def part(self, start: int, stop: int) -> "Source":
         """Records `start` to `stop`, as a source of their own."""
@@ -74,7 +78,7 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
     if len(columns.names) > 1:
         raise UserError(
             f"{path} is one file of lines, and {' and '.join(columns.names)} are needed: "
-            "give two files, a .tsv or a .jsonl"
+            f"give {'two' if len(columns.names) == 2 else len(columns.names)} files, a .tsv or a .jsonl"
         )
     if document == "file":
         return counted(str(path), lambda: ((line,) for _, line in lines(path)), joined=True)

@@ -5,10 +5,12 @@ from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from regard.data.rows import room, shortened
 from regard.data.sources import Record, Source
 from regard.errors import UserError, suggest, writing
 from regard.text import Tokenizer
@@ -129,27 +131,32 @@ def write_labelled(
     tokenizer: Tokenizer,
     folder: Path,
     *,
-    columns: tuple[str, str],
+    columns: tuple[str, ...],
     labels: tuple[str, ...],
     context: int,
     too_long: str,
 ) -> tuple[list[Store], Counts]:
-    """A store of texts and one of their labels by number. A text has room for a start and an end symbol."""
-    counts, most, numbers = Counts(), context - 2, {name: i for i, name in enumerate(labels)}
-    texts, names = encoded(source.column(0), tokenizer, counts), source.column(1)
-    room = f"{most}, a start and an end"
-    with Writer(folder / columns[0], len(tokenizer)) as text, Writer(folder / columns[1], len(labels)) as label:
-        for number, ((ids,), (name,)) in enumerate(zip(texts, names, strict=True), 1):
+    """A store for each column of texts and one of labels by number. The texts of a row have room for their symbols."""
+    *kept, last = columns
+    counts, most, numbers = Counts(), context - room(len(kept)), {name: i for i, name in enumerate(labels)}
+    texts, names = encoded(source.column(*range(len(kept))), tokenizer, counts), source.column(len(kept))
+    what, ends = ("a text", "an end") if len(kept) == 1 else ("a pair", f"{len(kept)} ends")
+    with ExitStack() as stack:
+        writers = [stack.enter_context(Writer(folder / column, len(tokenizer))) for column in kept]
+        label = stack.enter_context(Writer(folder / last, len(labels)))
+        for number, (row, (name,)) in enumerate(zip(texts, names, strict=True), 1):
             if name not in numbers:
                 raise UserError(
                     f"{source.name}: record {number} has the label '{name}', which no training text has"
                     f"{suggest(name, list(labels))}"
                 )
-            if fits([ids], most, counts, f"{source.name}: a text", room, too_long=too_long):
-                text.add(ids[:most])
+            whole = [list(chain(*row))] if all(row) else [[]]
+            if fits(whole, most, counts, f"{source.name}: {what}", f"{most}, a start and {ends}", too_long=too_long):
+                for writer, ids in zip(writers, shortened(row, most), strict=True):
+                    writer.add(ids)
                 label.add([numbers[name]])
-                counts.tokens += len(ids[:most]) + 2
-        return [text.close(), label.close()], counts
+                counts.tokens += min(len(whole[0]), most) + room(len(kept))
+        return [*(writer.close() for writer in writers), label.close()], counts
 
 
 def fits(row: list[list[int]], most: int, counts: Counts, what: str, room: str, *, too_long: str) -> bool:

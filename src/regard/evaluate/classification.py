@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 
-from regard.decode.session import table
+from regard.data.rows import Texts, laid_out, room
 from regard.errors import UserError, suggest
 from regard.evaluate.job import Job
-from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.text import Tokenizer
@@ -19,57 +18,65 @@ POLICY = "each text once, between a start and an end symbol; loss in nats per ex
 
 
 def log_probabilities(
-    model: System, tokenizer: Tokenizer, texts: list[list[int]], on_done: Callable[[int], None] = lambda done: None
+    model: System,
+    tokenizer: Tokenizer,
+    texts: list[list[int]],
+    on_done: Callable[[int], None] = lambda done: None,
+    *,
+    seconds: list[list[int]] | None = None,
 ) -> Float[Tensor, "n labels"]:
-    """Of each label, for each text (tokens without start and end symbol)."""
+    """Of each label, for each text (tokens without start and end symbol), or for it and the second one beside it."""
     found = torch.zeros(len(texts), model.labels)
-    for number, values in answered(model, tokenizer, texts, on_done):
+    columns = (texts,) if seconds is None else (texts, seconds)
+    for number, values in answered(model, tokenizer, list(zip(*columns, strict=True)), on_done):
         found[number] = values
     return found
 
 
 @torch.inference_mode()
 def answered(
-    model: System, tokenizer: Tokenizer, texts: list[list[int]], on_done: Callable[[int], None]
+    model: System, tokenizer: Tokenizer, rows: Sequence[Texts], on_done: Callable[[int], None]
 ) -> Iterator[tuple[int, Float[Tensor, "..."]]]:
-    """The number of each text, and the log-probabilities of its labels or, for each of its tokens, of their tags.
+    """The number of each row, and the log-probabilities of its labels or, for each of its tokens, of their tags.
 
-    A text stands between its start and end symbol. Texts of like length are read together, with padding at their ends.
+    A row has one text or two, between their symbols. Rows of like length are read together, with padding at their ends.
     """
-    rows = [[tokenizer.start, *ids, tokenizer.end] for ids in texts]
-    for row in rows:
-        model.fits(len(row), "a text with its start and end")
-    order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+    lengths = [sum(map(len, texts)) + room(len(texts)) for texts in rows]
+    for texts, length in zip(rows, lengths, strict=True):
+        model.fits(length, "a text with its start and end" if len(texts) == 1 else "a pair with its start and ends")
+    order = sorted(range(len(rows)), key=lambda i: -lengths[i])
     for begin in range(0, len(order), TOGETHER):
         numbers = order[begin : begin + TOGETHER]
-        tokens, present = table([rows[i] for i in numbers], model.device)
-        values = model.answer(tokens, Place.line(tokens, present)).float().log_softmax(-1).cpu()
+        tokens, at = laid_out([rows[i] for i in numbers], tokenizer)
+        at = at.map(lambda field: field.to(model.device))
+        values = model.answer(tokens.to(model.device), at).float().log_softmax(-1).cpu()
         yield from zip(numbers, values, strict=True)
         on_done(begin + len(numbers))
 
 
 def classified(job: Job) -> dict[str, Any]:
-    """The scores of a run on labelled texts."""
+    """The scores of a run on labelled texts, or pairs of them."""
     run, source = job.run, job.source
-    wanted, texts = [], []
-    for number, (text, name) in enumerate(source, 1):
+    wanted, records = [], []
+    for number, (*texts, name) in enumerate(source, 1):
         if name not in run.labels:
             raise UserError(
                 f"{source.name}: record {number} has the label '{name}', which the run does not know"
                 f"{suggest(name, list(run.labels))}"
             )
-        texts.append(text)
+        records.append(texts)
         wanted.append(run.labels.index(name))
-    encoded = run.tokenizer.encode_batch(texts)
-    limit = run.model.limit
-    kept = [i for i, ids in enumerate(encoded) if limit is None or len(ids) + 2 <= limit]
-    if len(kept) < len(encoded):
-        job.say(f"{len(encoded) - len(kept)} of {len(encoded)} texts are longer than {limit} tokens: not measured")
-    wanted, encoded = [wanted[i] for i in kept], [encoded[i] for i in kept]
+    columns = [run.tokenizer.encode_batch(list(column)) for column in zip(*records, strict=True)]
+    limit, symbols = run.model.limit, room(len(columns))
+    sizes = [sum(map(len, row)) + symbols for row in zip(*columns, strict=True)]
+    kept = [i for i, size in enumerate(sizes) if limit is None or size <= limit]
+    if len(kept) < len(sizes):
+        job.say(f"{len(sizes) - len(kept)} of {len(sizes)} texts are longer than {limit} tokens: not measured")
     if not kept:
         raise UserError(f"{source.name}: no text is left that the context of {limit} tokens holds")
-    with job.counting(len(encoded), "classified") as on_done:
-        values = log_probabilities(run.model, run.tokenizer, encoded, on_done)
+    wanted, (first, *others) = [wanted[i] for i in kept], [[column[i] for i in kept] for column in columns]
+    with job.counting(len(kept), "classified") as on_done:
+        values = log_probabilities(run.model, run.tokenizer, first, on_done, seconds=others[0] if others else None)
     said = values.argmax(-1).tolist()
     job.keep("reference", [run.labels[i] for i in wanted])
     job.keep("hypothesis", [run.labels[i] for i in said])
@@ -78,7 +85,7 @@ def classified(job: Job) -> dict[str, Any]:
         **scores(wanted, said, run.labels),
         "policy": POLICY,
         "examples": len(wanted),
-        "unknown": sum(ids.count(run.tokenizer.unknown) for ids in encoded),
+        "unknown": sum(ids.count(run.tokenizer.unknown) for column in (first, *others) for ids in column),
     }
 
 

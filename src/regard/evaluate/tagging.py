@@ -36,7 +36,7 @@ def log_probabilities(
 ) -> list[Float[Tensor, "words tags"]]:
     """Of each tag for each word, sentence by sentence."""
     found = [torch.zeros(0, model.labels)] * len(spelt)
-    for number, values in answered(model, tokenizer, [each.ids for each in spelt], on_done):
+    for number, values in answered(model, tokenizer, [(each.ids,) for each in spelt], on_done):
         found[number] = values[1 + torch.tensor(spelt[number].begins, dtype=torch.long)]  # after the start symbol
     return found
 

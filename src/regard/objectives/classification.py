@@ -1,4 +1,4 @@
-"""Sentence classification (O3): the probability of a text's label."""
+"""Classification (O3): the probability of the label of a text, or of two."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,24 +15,34 @@ from regard.text import Tokenizer
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
-    """Name the label of a text. With label smoothing, `smoothing` of the probability is asked for every label alike."""
+    """Name the label of a text or, with `pairs`, of two texts that are read together.
 
-    columns: ClassVar[tuple[str, str]] = ("text", "label")
+    With label smoothing, `smoothing` of the probability is asked for every label alike.
+    """
+
     label: ClassVar[str] = "label"
     continues: ClassVar[bool] = False
     head: ClassVar[str] = "labels"
     symbols: ClassVar[tuple[str, ...]] = ()
+    pairs: bool = False
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         share("objective", self, "smoothing")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("first", "second", "label") if self.pairs else ("text", "label")
+
     def misfit(self, model: System) -> str:
-        return "" if model.answers == "labels" else "does not classify and objective '{}' asks for it"
+        if model.answers != "labels":
+            return "does not classify and objective '{}' asks for it"
+        alone = self.pairs and getattr(getattr(model, "settings", None), "segments", 2) < 2
+        return "has system.segments = 1 and objective '{}' with pairs gives two texts" if alone else ""
 
     def labels(self, source: Source) -> tuple[str, ...]:
         found: set[str] = set()
-        for number, (name,) in enumerate(source.column(1), 1):
+        for number, (name,) in enumerate(source.column(len(self.columns) - 1), 1):
             if not name:
                 raise UserError(f"{source.name}: record {number} has no label")
             found.add(name)

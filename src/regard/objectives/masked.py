@@ -14,14 +14,14 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from regard.data import IGNORE, Batch, Batcher
-from regard.data.batch import pad, presence
+from regard.data.batch import pad
 from regard.data.corruption import Masking
+from regard.data.rows import between, laid_out
 from regard.data.sources import Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
 from regard.objectives.likelihood import Loss, token_nats
-from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 from regard.text import Tokenizer
@@ -69,11 +69,10 @@ class Masked:
         masking = self.masking(tokenizer)
 
         def make(texts: list[Example], chances: list[np.random.Generator]) -> Batch:
-            rows = [hidden(text[:2], masking, chance, tokenizer) for text, chance in zip(texts, chances, strict=True)]
-            shown, wanted, segments = zip(*rows, strict=True)
-            tokens, targets = pad(list(shown), tokenizer.pad), pad(list(wanted), IGNORE)
-            line, pairs = Place.line(tokens, presence(list(shown))), len(texts[0]) > 1
-            place = Place(line.index, present=line.present, segment=pad(list(segments), 0) if pairs else None)
+            rows = [hidden(text[:2], masking, chance) for text, chance in zip(texts, chances, strict=True)]
+            tokens, place = laid_out([shown for shown, _ in rows], tokenizer)
+            targets = pad([between(wanted, IGNORE, IGNORE) for _, wanted in rows], IGNORE)
+            pairs = len(texts[0]) > 1
             label = torch.from_numpy(np.concatenate([text[2] for text in texts])).long() if pairs else None
             return Batch(tokens, targets, int((targets != IGNORE).sum()), place, label=label, whole=True)
 
@@ -120,19 +119,11 @@ class MaskedPairs(Masked):
         return Loss(loss.total + term, loss.each, loss.count, {"next": term.detach()})
 
 
-def hidden(
-    texts: Example, masking: Masking, chance: np.random.Generator, tokenizer: Tokenizer
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One row: its tokens with some hidden, what they were, and of which text each is. Symbols are never hidden."""
+def hidden(texts: Example, masking: Masking, chance: np.random.Generator) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The texts of one row with some of their tokens hidden, and what these were."""
+    cuts = np.cumsum([len(text) for text in texts])[:-1]
     shown, targets = masking(np.concatenate(texts), chance)
-    tokens, wanted, segment, begin = [[tokenizer.start]], [[IGNORE]], [[0]], 0
-    for number, text in enumerate(texts):
-        end = begin + len(text)
-        tokens += [shown[begin:end], [tokenizer.end]]
-        wanted += [targets[begin:end], [IGNORE]]
-        segment += [[number] * (len(text) + 1)]
-        begin = end
-    return np.concatenate(tokens), np.concatenate(wanted), np.concatenate(segment)
+    return np.split(shown, cuts), np.split(targets, cuts)
 
 
 def hidden_loss(model: System, vectors: Float[Tensor, "b t w"], targets: Int[Tensor, "b t"], count: int) -> Loss:
