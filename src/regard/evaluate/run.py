@@ -27,6 +27,7 @@ from regard.objectives import (
     SpanCorruption,
     Tagging,
     Translation,
+    Vectors,
 )
 
 MEASURES: dict[type, Callable[[Job], dict[str, Any]]] = {
@@ -53,6 +54,8 @@ def evaluate(
     """The scores that apply to the run's task, by the names that `--json` prints. `how` is what `Job` takes."""
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, how.get("stride"))
+    if isinstance(run.recipe.objective, Vectors):
+        raise UserError(f"{run.path} was imported without a task: its vectors have no score")
     measure = MEASURES[type(run.recipe.objective)]
     if measure is translation:
         check_scoring(run, **how)
@@ -78,6 +81,8 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     columns = run.recipe.objective.columns
     if data:
         return open_source(data, "test", run.recipe.data, columns)
+    if not run.recipe.data.train:
+        raise UserError(f"{run.path} was imported, without data: give what to measure with --data")
     if name := changed(read_json(run.path / REPORT)["data"].get("files", {})):
         raise UserError(f"{name} is not what it was when the run was trained: give the data to measure with --data")
     found, _ = splits(run.recipe.data, columns)

@@ -150,6 +150,11 @@ def resume(folder: Path | str, *, quiet: bool = False, tensorboard: bool = False
     """Go on bit for bit. A run killed before its first checkpoint starts at step 0; a finished one says so."""
     folder = Path(folder)
     checkpoint.read_recipe(folder)
+    if imported := checkpoint.read_json(folder / REPORT).get("imported"):
+        raise UserError(
+            f"{folder} was imported from {imported['from']}: there is no training to go on with; "
+            f"start from it with 'regard train PRESET --from {folder}'"
+        )
     return go_on(folder, quiet=quiet, tensorboard=tensorboard)
 
 

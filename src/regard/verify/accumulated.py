@@ -11,6 +11,7 @@ from regard.attention import Look
 from regard.blocks.dropout import Dropping
 from regard.checkpoint import Run, weights
 from regard.data import Batch
+from regard.objectives import Vectors
 from regard.systems import System
 from regard.train.average import Last
 from regard.train.loop import Trainer
@@ -20,6 +21,8 @@ from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    if isinstance(run.recipe.objective, Vectors):
+        raise DoesNotApply("it was made to be used, not trained: there is no loss")
     if run.model.whole_batches:
         raise DoesNotApply("experts are balanced over the whole batch: this system is not trained in pieces")
     found, batch = Finding(inputs.lengths), inputs.batch(run.tokenizer)

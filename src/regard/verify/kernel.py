@@ -2,6 +2,7 @@
 
 from regard.attention.kernels import formula
 from regard.checkpoint import Run
+from regard.objectives import Vectors
 from regard.shapes import Tensor
 from regard.verify.cached import after_prompts
 from regard.verify.check import Finding, Gradients, computed_by, gradients, read
@@ -26,6 +27,8 @@ def results(run: Run, inputs: Inputs) -> tuple[dict[str, list[Tensor]], dict[str
     logits = {"at once": read(run.model, inputs)}
     if run.model.writes_text:
         logits["from a cache"] = after_prompts(run.model, inputs)
+    if isinstance(run.recipe.objective, Vectors):
+        return logits, {}  # there is no loss
     batches = {"padded": inputs.batch(run.tokenizer)}
     if run.model.writes_text and run.model.packs and not run.model.reads_source:
         batches["packed"] = packed = windows(run, inputs).to(run.model.device)

@@ -1,0 +1,71 @@
+"""A model as Hugging Face keeps it: a folder with settings, tensors and a vocabulary. It is read, never executed."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from regard.data.sources import file_hash
+from regard.errors import UserError
+
+CONFIG, SAFE, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
+
+
+@dataclass(frozen=True)
+class Folder:
+    path: Path
+
+    @staticmethod
+    def open(path: Path | str) -> "Folder":
+        folder = Folder(Path(path))
+        if not folder.path.is_dir():
+            raise UserError(f"no such folder: {path}; a model to import is a folder with {CONFIG} and {SAFE}")
+        folder.first(CONFIG)
+        return folder
+
+    def first(self, *names: str) -> Path:
+        """The first of these files that is there."""
+        for name in names:
+            if (self.path / name).is_file():
+                return self.path / name
+        raise UserError(f"{self.path} has no {' and no '.join(names)}: it is no model to import")
+
+    def json(self, name: str) -> dict[str, Any]:
+        """A file of settings; nothing where it is not there."""
+        path = self.path / name
+        if not path.is_file():
+            return {}
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"{path} is damaged: {error}") from None
+        if not isinstance(values, dict):
+            raise UserError(f"{path} is damaged: it holds no settings")
+        return values
+
+    @property
+    def weights(self) -> Path:
+        return self.first(SAFE, PICKLED)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Every tensor by its name there. Of a pickle only tensors are taken: anything else in it stops."""
+        path = self.weights
+        try:
+            found = load_file(path) if path.name == SAFE else torch.load(path, map_location="cpu", weights_only=True)
+        except (SafetensorError, OSError) as error:
+            raise UserError(f"{path} is damaged: {error}") from None
+        except Exception as error:  # the kinds of errors that unpickling may end in are many
+            raise UserError(f"{path} is damaged or holds more than tensors: {str(error).splitlines()[0]}") from None
+        if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
+            raise UserError(f"{path} holds more than named tensors")
+        return dict(found)
+
+    def hashes(self, names: Iterable[str]) -> dict[str, str]:
+        """Of the files that are there, a hash of their content."""
+        return {name: file_hash(self.path / name) for name in names if (self.path / name).is_file()}
