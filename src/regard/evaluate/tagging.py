@@ -9,6 +9,7 @@ Spans follow conlleval, the script of the CoNLL shared tasks, for tags of the ki
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ import torch
 from regard.checkpoint import REPORT, Run, read_json
 from regard.data.prepare import shown
 from regard.data.sources import Source
-from regard.data.splits import changed, splits
+from regard.data.splits import as_paths, changed, splits
 from regard.data.tagged import sentences
 from regard.errors import UserError
 from regard.evaluate.classification import answered, scores
@@ -136,7 +137,7 @@ def span_scores(wanted: list[list[str]], said: list[list[str]]) -> dict[str, Any
 def new_words(
     run: Run, words: list[list[str]], wanted: list[list[str]], said: list[list[str]]
 ) -> dict[str, float | int]:
-    """The accuracy on words that no training sentence has, where the training data are still there."""
+    """The accuracy on words that no training sentence has, where the training data are files that are still there."""
     if (source := training(run)) is None:
         return {}
     seen = {word for row, _ in sentences(source) for word in row}
@@ -146,7 +147,12 @@ def new_words(
 
 
 def training(run: Run) -> Source | None:
-    """What the run was trained on; nothing where that is gone or is not what it was."""
+    """What the run was trained on; nothing where that is gone or is not what it was.
+
+    A built-in corpus would have to be made again, which takes longer than all the rest: nothing of it either.
+    """
+    if not Path(as_paths(run.recipe.data.train)[0]).is_file():
+        return None
     try:
         if changed(read_json(run.path / REPORT)["data"].get("files", {})):
             return None
