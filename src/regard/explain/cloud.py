@@ -53,7 +53,7 @@ def picture(compared: Sequence[Compared], form: str) -> bytes:
     texts = len(uses) if len(uses) <= FEW else 0
     top, left = MARGIN + 0.85, MARGIN + 0.6
     below = top + TALL + 0.75
-    width = max(left + len(compared) * (WIDE + GAP) - GAP, 7.5) + MARGIN
+    width = max(left + len(compared) * (WIDE + GAP) - GAP, 7.5 if texts else 4.5) + MARGIN
     with drawing() as Figure:
         sheet = Figure(figsize=(width, below + LINES * (len(senses) + texts) + MARGIN))
         write(sheet, MARGIN, MARGIN + 0.12, f"“{uses[0].word}” in {len(uses)} places", size=15, weight="bold")
