@@ -19,7 +19,7 @@ READERS = {  # by what they answer
     "labels": Use("classifier", "classifies texts", "classify"),
     "tags": Use("tagger", "tags the words of texts", "tag"),
     "words": Use("masked language model", "guesses hidden words of texts", "fill"),
-    "vectors": Use("reader", "turns texts into vectors", "evaluate"),
+    "vectors": Use("reader", "turns texts into vectors", "embed"),
 }
 
 
