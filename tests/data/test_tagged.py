@@ -1,5 +1,6 @@
 """Tagged sentences from files to batches: every word with its own tag where it begins, whatever is dropped or cut."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from regard.data import IGNORE, Batch, Data
 from regard.data.prepare import Prepared, prepare, report_lines, stores
+from regard.data.sources import Columns, open_files
 from regard.data.tagged import Tagged
 from regard.objectives import Tagging
 from regard.text import KINDS, Text
@@ -126,3 +128,18 @@ def test_padding_is_told_and_pieces_together_are_the_batch(tmp_path: Path) -> No
     parts = whole.split(3)
     assert sum(part.count for part in parts) == whole.count == 7
     assert torch.equal(torch.cat([part.targets for part in parts]), whole.targets)
+
+
+def test_words_and_tags_of_jsonl_may_be_lists(tmp_path: Path) -> None:
+    rows = [{"tokens": ["ab", "c c"], "pos": ["X", "Y"]}, {"tokens": "b a", "pos": "Z X"}]
+    path = lines_file(tmp_path / "a.jsonl", [json.dumps(row) for row in rows])
+    fields = {"words": "tokens", "tags": "pos"}
+    found = open_files((path,), Columns(TASK.columns, fields), document="line")
+    assert list(found) == [("ab c_c", "X Y"), ("b a", "Z X")]
+    for wrong in (["ab", 3], ["ab", " "], {"ab": 1}):
+        path = lines_file(tmp_path / "b.jsonl", [json.dumps({"words": wrong, "tags": "X Y"})])
+        with refused(f"line 1: field 'words' is {type(wrong).__name__}, not text"):
+            open_files((path,), Columns(TASK.columns), document="line")
+    path = lines_file(tmp_path / "c.jsonl", [json.dumps({"text": ["a", "b"]})])
+    with refused("line 1: field 'text' is list, not text"):
+        open_files((path,), Columns(("text",)), document="line")

@@ -5,6 +5,7 @@ A record is a tuple of texts, one for each column that the objective asks for. B
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -14,6 +15,7 @@ from regard.data import conllu
 from regard.errors import UserError
 
 Record = tuple[str, ...]
+LISTED = ("words", "tags")  # columns that hold one entry for each word
 
 
 @dataclass(frozen=True)
@@ -170,17 +172,22 @@ def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
             raise UserError(f"{path} line {number}: not JSON ({error.msg} at column {error.colno})") from None
         if not isinstance(row, dict):
             raise UserError(f"{path} line {number}: expected an object, found {type(row).__name__}")
-        yield tuple(text_of(row, columns.label(name), f"{path} line {number}") for name in columns.names)
+        found = {name: columns.label(name) for name in columns.names}
+        yield tuple(text_of(row, key, f"{path} line {number}", listed=name in LISTED) for name, key in found.items())
 
 
-def text_of(row: dict, key: str | int, where: str) -> str:
+def text_of(row: dict, key: str | int, where: str, *, listed: bool = False) -> str:
+    """The text of a field. One that may be `listed` may also be a list of words: a blank inside one becomes "_"."""
     if key not in row:
         raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
-    if not isinstance(row[key], str):
-        raise UserError(f"{where}: field '{key}' is {type(row[key]).__name__}, not text")
-    if any("\ud800" <= letter <= "\udfff" for letter in row[key]):
+    text = row[key]
+    if listed and isinstance(text, list) and all(isinstance(word, str) and word.strip() for word in text):
+        text = " ".join(re.sub(r"\s", "_", word) for word in text)
+    if not isinstance(text, str):
+        raise UserError(f"{where}: field '{key}' is {type(text).__name__}, not text")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise UserError(f"{where}: field '{key}' holds half a character (a lone surrogate)")
-    return row[key]
+    return text
 
 
 def tsv(path: Path, columns: Columns) -> Iterator[Record]:
