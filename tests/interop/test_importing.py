@@ -96,6 +96,11 @@ def test_it_cannot_be_resumed_but_started_from(source: Path, tmp_path: Path) -> 
     for name, tensor in before.items():
         assert torch.allclose(after[name], tensor, rtol=0, atol=1e-25), name
     assert load(tuned).tokenizer.fingerprint == load(run).tokenizer.fingerprint
+    averaged = recipe(
+        "bert", data=data, system={**system, "pool": "mean"}, objective={"kind": "classification"}, train=still
+    )
+    pool = {"head.pool.dense.weight", "head.pool.dense.bias"}
+    assert weights(train(averaged, tmp_path / "mean", start_from=run, quiet=True)).keys() == after.keys() - pool
     with refused("objective 'vectors' trains nothing"):
         train(recipe("bert", data=data, objective={"kind": "vectors"}), tmp_path / "no", quiet=True)
 

@@ -1,6 +1,7 @@
 """The encoder-only Transformer (S8; Devlin et al., 2019): every token sees all others of its text."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import nn
@@ -10,17 +11,20 @@ from regard.attention.patterns import everyone
 from regard.attention.positions import Position
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding
-from regard.errors import UserError, at_least
+from regard.errors import UserError, at_least, one_of
 from regard.systems.encoder import Encoder, Encoding
-from regard.systems.heads import Asked, First, Ground, Head
+from regard.systems.heads import Asked, First, Ground, Head, Pool, largest, mean
 from regard.systems.layers import Layers
+
+POOLS: dict[str, Callable[[int], Pool]] = {"first": First, "mean": lambda width: mean, "max": lambda width: largest}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bert(Layers, Encoding):
     """Word, place and segment are added, normalised, and go through blocks that look both ways.
 
-    `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1.
+    `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1. `pool` is what stands
+    for a whole text: "first" (a layer on the start symbol's vector), "mean" or "max" over the tokens.
     """
 
     depth: int = 4
@@ -29,10 +33,12 @@ class Bert(Layers, Encoding):
     feedforward: str = "gelu"
     epsilon: float = 1e-12
     segments: int = 2
+    pool: str = "first"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(1, "system", self, "segments")
+        one_of("system.pool", self.pool, POOLS)
         if self.position_at == "concatenated":
             raise UserError("concatenated positions make word vectors narrower than the output, which is tied to them")
 
@@ -40,7 +46,7 @@ class Bert(Layers, Encoding):
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
         blocks = [self.block("encoder", everyone, embedding.position) for _ in range(self.depth)]
-        ground = Ground(embedding, self.width, First(self.width), self.dropout, self.epsilon)
+        ground = Ground(embedding, self.width, POOLS[self.pool](self.width), self.dropout, self.epsilon)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
         initialise(encoder.blocks, std)
         initialise(head, std)
