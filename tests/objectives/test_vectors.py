@@ -1,4 +1,4 @@
-"""An objective that trains nothing says so wherever training begins, and keeps the pool of a text where there is one."""
+"""An objective that trains nothing says so wherever training begins, and keeps the pool of a text if there is one."""
 
 from pathlib import Path
 
