@@ -11,13 +11,17 @@ from regard.attention import Look
 from regard.blocks.dropout import Dropping
 from regard.checkpoint import Run, weights
 from regard.data import Batch
+from regard.data.prepare import stores
 from regard.objectives import Vectors
 from regard.systems import System
 from regard.train.average import Last
 from regard.train.loop import Trainer
+from regard.train.run import TOKENS
 from regard.train.state import Progress, State
 from regard.verify.check import DoesNotApply, Finding, Gradients
 from regard.verify.inputs import Inputs
+
+FEW = 1024  # tokens of a batch
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
@@ -25,12 +29,21 @@ def check(run: Run, inputs: Inputs) -> Finding:
         raise DoesNotApply("it was made to be used, not trained: there is no loss")
     if run.model.whole_batches:
         raise DoesNotApply("experts are balanced over the whole batch: this system is not trained in pieces")
-    found, batch = Finding(inputs.lengths), inputs.batch(run.tokenizer)
+    found, batch = Finding(inputs.lengths), trained_on(run) if inputs.asks_nothing(run) else inputs.batch(run.tokenizer)
     model = undropped(run)
     whole = gradient(run, model, batch, pieces=1)
     for pieces in (2, len(batch)):
         found.compare_gradients(gradient(run, model, batch, pieces=pieces), whole, f"in {pieces} pieces")
     return found
+
+
+def trained_on(run: Run) -> Batch:
+    """A batch of the run's own training, of a task whose batches are like no text."""
+    if not (run.path / TOKENS / "train").is_dir():
+        raise DoesNotApply(f"the run has no {TOKENS}/ to make a batch from")
+    task = run.recipe.objective
+    found = stores(run.path / TOKENS / "train", task.columns)
+    return task.batches(found, run.tokenizer, run.model, batch_tokens=FEW, seed=run.recipe.seed).batch(0, 0)
 
 
 def undropped(run: Run) -> System:

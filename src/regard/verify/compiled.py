@@ -16,7 +16,7 @@ from regard.verify.inputs import Inputs
 def check(run: Run, inputs: Inputs) -> Finding:
     model, found = run.model, Finding(inputs.lengths)
     if not model.compiles:
-        raise DoesNotApply("this system is not compiled: its loops would be unrolled anew for each length")
+        raise DoesNotApply("this system is not compiled: it would be compiled anew for each length")
     if missing := what_is_missing(model.device):
         raise DoesNotApply(f"nothing can be compiled here: {missing}")
     torch.compiler.reset()  # after many compilations of one function torch would run it as it is, in silence

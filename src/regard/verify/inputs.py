@@ -55,6 +55,10 @@ class Inputs:
         """The sources without their end symbol, as decoding takes them."""
         return [source[:-1] for source in self.sources] if self.sources is not None else None
 
+    def asks_nothing(self, run: Run) -> bool:
+        """Nothing is to be said of these texts, so no loss can be computed over them."""
+        return not run.model.writes_text and self.wanted is None
+
     def row(self, i: int) -> "Inputs":
         """One text alone."""
         return self.some([i])

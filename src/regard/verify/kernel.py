@@ -5,12 +5,13 @@ from regard.checkpoint import Run
 from regard.objectives import Vectors
 from regard.shapes import Tensor
 from regard.verify.cached import after_prompts
-from regard.verify.check import Finding, Gradients, computed_by, gradients, read
+from regard.verify.check import Finding, Gradients, attentions, computed_by, gradients, read
 from regard.verify.inputs import Inputs
 from regard.verify.packed import windows
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    attentions(run.model)
     found = Finding(inputs.lengths)
     fast, fast_gradients = results(run, inputs)
     with computed_by(run.model, lambda name, kernel: formula):
