@@ -15,7 +15,7 @@ from tests.docs.pages import PAGES, ROOT, anchors, blocks, cells, every_page, pr
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
 NAMED = re.compile(
-    r"`((?:src|tests|docs|attention|blocks|systems|text|data|objectives|train|decode|evaluate|explain|verify|lab|cli)/[\w/.-]*)(?:::(\w+))?`"
+    r"`((?:src|tests|docs|attention|blocks|systems|text|data|objectives|train|decode|evaluate|interop|explain|verify|lab|cli)/[\w/.-]*)(?:::(\w+))?`"
 )
 
 
