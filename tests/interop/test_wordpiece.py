@@ -138,6 +138,10 @@ def test_a_vocabulary_that_cannot_be_is_refused(tmp_path: Path) -> None:
 def test_a_tokenizer_that_cuts_otherwise_is_refused(tmp_path: Path) -> None:
     vocabulary(tmp_path)
     BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    changed(tmp_path, "tokenizer_config.json", do_lower_case=False)
+    with refused("has lowercase = True, tokenizer_config.json do_lower_case = False: which is it?"):
+        read(Folder(tmp_path), len(WORDS))
+    changed(tmp_path, "tokenizer_config.json", do_lower_case=True)
     whole = json.loads((tmp_path / "tokenizer.json").read_text())
     for changes, words in [
         ({"model": {"type": "BPE"}}, "model BPE is not supported; BERT has WordPiece"),

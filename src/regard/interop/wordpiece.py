@@ -29,6 +29,11 @@ ROLES = {  # what a symbol is for, its usual name there, and ours
     "sep_token": ("[SEP]", END),
     "mask_token": ("[MASK]", MASK),
 }
+BESIDE = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+}
 LONGEST = 100  # characters of a word; a longer one is unknown
 
 
@@ -123,4 +128,14 @@ def from_json(folder: Folder) -> tuple[dict[str, int], Cutting]:
     numbers = dict(model.get("vocab") or {})
     if more := [token["content"] for token in tree.get("added_tokens", []) if token["content"] not in numbers]:
         raise UserError(f"{path}: added tokens are not supported: {' '.join(more[:5])}")
-    return numbers, Cutting(cut["lowercase"], cut["strip_accents"], cut["handle_chinese_chars"], cut["clean_text"])
+    return numbers, agreed(cut, folder.json(SETTINGS), str(path))
+
+
+def agreed(cut: dict[str, Any], given: dict[str, Any], where: str) -> Cutting:
+    """How words are cut, if the settings beside the tokenizer do not say otherwise."""
+    usual: dict[str, Any] = {"lowercase": True, "strip_accents": None, "handle_chinese_chars": True, "clean_text": True}
+    found = {name: cut.get(name, value) for name, value in usual.items()}
+    for name, theirs in BESIDE.items():
+        if given.get(theirs, found[name]) != found[name]:
+            raise UserError(f"{where} has {name} = {found[name]}, {SETTINGS} {theirs} = {given[theirs]}: which is it?")
+    return Cutting(*found.values())
