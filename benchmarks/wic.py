@@ -4,19 +4,20 @@ the same sense or not.
     python benchmarks/wic.py RUN DIR [--layers 0 1 2 ...]
 
 DIR holds train/, dev/ and test/, each with NAME.data.txt and NAME.gold.txt, as WiC is distributed. A pair is called the
-same where the cosine of the word's two vectors is at least a threshold. The threshold is set on train, the layer on
-dev; test is looked at for the layer that was chosen, and for the words read alone, whose vectors know no context.
+same where the cosine of the word's two vectors is at least a threshold. Cosines are taken of the vectors as they are,
+and of vectors whose every coordinate has mean 0 and spread 1 over train: else a few large coordinates decide them all
+(Timkey and van Schijndel, 2021). The threshold is set on train; layer and scaling are chosen on dev, and test is looked
+at for them alone; beside it, for the words read alone, whose vectors know no context.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 import regard
 from regard.checkpoint import Run
@@ -64,10 +65,23 @@ def alone(use: Use) -> Use:
     return replace(use, text=use.word, start=0, end=len(use.word))
 
 
-def cosines(run: Run, split: Split, layer: int | None) -> np.ndarray:
-    count = len(split.firsts)
-    vectors = compared(run, [*split.firsts, *split.seconds], layer=layer).vectors
-    return torch.nn.functional.cosine_similarity(vectors[:count], vectors[count:], dim=-1).double().numpy()
+def vectors(run: Run, split: Split, layer: int | None) -> np.ndarray:
+    """Of the first uses and of the second ones, `[2, pairs, width]`."""
+    found = compared(run, [*split.firsts, *split.seconds], layer=layer).vectors
+    return found.double().numpy().reshape(2, len(split.same), -1)
+
+
+def scaling(train: np.ndarray, *, standard: bool) -> Callable[[np.ndarray], np.ndarray]:
+    """What is done to vectors before they are compared, as those of train say."""
+    if not standard:
+        return lambda found: found
+    middle, spread = train.mean((0, 1)), np.maximum(train.std((0, 1)), 1e-6)
+    return lambda found: (found - middle) / spread
+
+
+def cosines(found: np.ndarray) -> np.ndarray:
+    one, other = found / np.linalg.norm(found, axis=-1, keepdims=True)
+    return (one * other).sum(-1)
 
 
 def threshold(values: np.ndarray, same: np.ndarray) -> float:
@@ -87,28 +101,41 @@ def accuracy(values: np.ndarray, same: np.ndarray, least: float) -> float:
 
 
 def measure(run: Run, splits: dict[str, Split], layers: Sequence[int | None]) -> dict[str, object]:
-    each = []
-    for layer in layers:
-        values = {name: cosines(run, splits[name], layer) for name in ("train", "dev")}
-        least = threshold(values["train"], splits["train"].same)
-        found = {name: accuracy(values[name], splits[name].same, least) for name in values}
-        each.append({"layer": layer, "threshold": least, **found})
+    each = [row for layer in layers for row in tried(run, splits, layer)]
     best = max(each, key=lambda row: row["dev"])
-    chosen = accuracy(cosines(run, splits["test"], best["layer"]), splits["test"].same, best["threshold"])
+    chosen = {"layer": best["layer"], "standard": best["standard"]}
     bare = {
         name: Split([*map(alone, split.firsts)], [*map(alone, split.seconds)], split.same)
         for name, split in splits.items()
     }
-    values = {name: cosines(run, split, best["layer"]) for name, split in bare.items()}
-    least = threshold(values["train"], splits["train"].same)
+    values = cosines(vectors(run, bare["test"], best["layer"]))
     return {
-        "layers": each,
-        "layer": best["layer"],
-        "test": chosen,
-        "alone": accuracy(values["test"], splits["test"].same, least),
-        "alone_alike": float((values["test"] > 1 - 1e-6).mean()),
+        "tried": each,
+        **chosen,
+        "test": tested(run, splits, **chosen),
+        "alone": tested(run, bare, **chosen),
+        "alone_alike": float((values > 1 - 1e-6).mean()),
         "pairs": {name: len(split.same) for name, split in splits.items()},
     }
+
+
+def tried(run: Run, splits: dict[str, Split], layer: int | None) -> Iterator[dict[str, Any]]:
+    """One layer, its vectors as they are and made alike in every coordinate."""
+    found = {name: vectors(run, splits[name], layer) for name in ("train", "dev")}
+    for standard in (False, True):
+        scaled = scaling(found["train"], standard=standard)
+        values = {name: cosines(scaled(each)) for name, each in found.items()}
+        least = threshold(values["train"], splits["train"].same)
+        right = {name: accuracy(values[name], splits[name].same, least) for name in values}
+        yield {"layer": layer, "standard": standard, **right}
+
+
+def tested(run: Run, splits: dict[str, Split], *, layer: int | None, standard: bool) -> float:
+    """The accuracy on test, with what train says."""
+    train, test = (vectors(run, splits[name], layer) for name in ("train", "test"))
+    scaled = scaling(train, standard=standard)
+    least = threshold(cosines(scaled(train)), splits["train"].same)
+    return accuracy(cosines(scaled(test)), splits["test"].same, least)
 
 
 def main() -> None:

@@ -56,13 +56,27 @@ def test_the_threshold_is_the_best_there_is() -> None:
         assert found == max(wic.accuracy(values, same, least) for least in (0, 0.15, 0.35, 0.7, 0.95, 2))
 
 
+def test_coordinates_are_made_alike_as_train_says() -> None:
+    train = np.random.default_rng(5).normal(3.0, [1.0, 20.0, 0.1, 7.0, 2.0], (2, 11, 5))
+    scaled = wic.scaling(train, standard=True)
+    np.testing.assert_allclose(scaled(train).mean((0, 1)), 0, atol=1e-12)
+    np.testing.assert_allclose(scaled(train).std((0, 1)), 1)
+    np.testing.assert_allclose(scaled(train + 1), scaled(train) + 1 / train.std((0, 1)))
+    assert np.array_equal(wic.scaling(train, standard=False)(train), train)
+
+
 def test_a_run_is_measured(folder: Path) -> None:
     splits = {name: wic.read(folder, name) for name in wic.SPLITS}
     found = wic.measure(run("bert"), splits, [0, None])
-    assert [row["layer"] for row in found["layers"]] == [0, None] and found["pairs"]["test"] == 3
-    assert found["layer"] in (0, None) and found["test"] == found["layers"][[0, None].index(found["layer"])]["dev"]
+    tried = found["tried"]
+    assert [(row["layer"], row["standard"]) for row in tried] == [(0, False), (0, True), (None, False), (None, True)]
+    chosen = next(row for row in tried if (row["layer"], row["standard"]) == (found["layer"], found["standard"]))
+    assert found["test"] == chosen["dev"] == max(row["dev"] for row in tried) and found["pairs"]["test"] == 3
     assert found["alone_alike"] == pytest.approx(2 / 3), "bank and banks differ, the others are the same word"
-    values = wic.cosines(run("word2vec"), splits["test"], None)
+
+
+def test_a_table_of_vectors_has_one_for_each_word(folder: Path) -> None:
+    values = wic.cosines(wic.vectors(run("word2vec"), wic.read(folder, "test"), None))
     np.testing.assert_allclose(values[1:], 1, atol=1e-6)
     assert values[0] < 0.99999
 
@@ -72,4 +86,5 @@ def test_it_is_a_command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(wic.regard, "load", lambda path: mine)
     monkeypatch.setattr(sys, "argv", ["wic.py", "mine", str(folder)])
     wic.main()
-    assert [row["layer"] for row in json.loads(capsys.readouterr().out)["layers"]] == [0, 1, 2, None]
+    found = json.loads(capsys.readouterr().out)
+    assert [row["layer"] for row in found["tried"][::2]] == [0, 1, 2, None]
