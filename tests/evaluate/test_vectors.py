@@ -83,6 +83,14 @@ def test_who_writes_sees_the_past_alone_and_who_reads_all() -> None:
         assert torch.allclose(one, two, atol=1e-6) != changes, kind
 
 
+def test_a_head_on_a_writer_changes_nothing_of_that() -> None:
+    mine = Run(Path("mine"), None, LETTERS, Case("gpt", {}, "labels").build())
+    (words,) = word_vectors(mine, ["the bank"])
+    same(words[1].vector, row(mine, "the bank")[-1])
+    with refused("its first one knows nothing; take the last"):
+        sentence_vectors(mine, ["bank"], pool="first")
+
+
 @every_system
 def test_every_layer_has_a_vector_for_each_token(kind: str) -> None:
     mine, ids = run(kind), [LETTERS.encode(text) for text in TEXTS]
