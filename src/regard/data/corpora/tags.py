@@ -1,6 +1,6 @@
 """`tags` and `trees`: sentences in which the place of a word tells what it is, with tags, brackets and dependencies.
 
-"The guard watches the plays ." "The park guards play ." Half of the words may be nouns or verbs, adjectives or verbs,
+"The guard watches the plays ." "The park guards play ." Three words in ten may be nouns or verbs, adjectives or verbs,
 and only their neighbours tell. `tags` holds words and tags of Universal Dependencies, `trees` the same sentences and
 their phrases in brackets, and `conllu` writes them with their dependencies.
 
