@@ -25,8 +25,8 @@ class Train:
     `batch_tokens` is the whole batch; `accumulate` cuts it into so many pieces that are computed one after another and
     gives the same gradient with less memory. Training ends at `steps`, `max_tokens` predicted tokens or `max_seconds`,
     whichever comes first; 0 leaves one of them open. `rate` is the highest learning rate, except for "noam", where it
-    is the factor of the formula. Storeys are the word vectors, then each layer, then all that stands on them: the lowest
-    `frozen` of them keep their weights, and each learns at `storey_decay` times the rate of the one above it.
+    is the factor of the formula. Storeys are the word vectors, then each layer, then all that stands on them: the
+    lowest `frozen` of them keep their weights, and each learns at `storey_decay` times the rate of the one above it.
     """
 
     steps: int = 1000
@@ -71,7 +71,10 @@ class Train:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be at least 1")
-        for name in ("steps", "max_tokens", "max_seconds", "warmup", "weight_decay", "clip", "patience", "threads", "frozen"):
+        for name in (
+            *("steps", "max_tokens", "max_seconds", "warmup", "weight_decay"),
+            *("clip", "frozen", "patience", "threads"),
+        ):
             if not getattr(self, name) >= 0:
                 raise UserError(f"train.{name} = {getattr(self, name)}; it must be 0 or more")
         for name in ("decay", "floor"):

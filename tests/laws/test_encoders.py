@@ -35,7 +35,7 @@ def cost(model: System, piece: Batch) -> torch.Tensor:
     total = sum(
         label_nats(row.flatten(0, -2) if row.ndim > 1 else row[None], wanted(row), 0.1)[0].sum() for row in rows
     )
-    if hasattr(model.head, "follows"):
+    if model.head.judges:
         total = total + model.head.follows(model.embed(piece.tokens, piece.at), piece.at)[:, 1].sum()
     return total
 

@@ -71,8 +71,8 @@ class Batch:
             source = source[:, : int(one.source_present.sum())]
         at = replace(one.at.map(lambda x: x[:, :length]), present=None) if one.at is not None else None
         targets = one.targets if one.targets.ndim == 1 else one.targets[:, :length]
-        cut = {"tokens": one.tokens[:, :length], "targets": targets, "count": int((targets != IGNORE).sum())}
-        return replace(one, **cut, at=at, source=source, source_present=None)
+        cut = replace(one, tokens=one.tokens[:, :length], targets=targets, count=int((targets != IGNORE).sum()))
+        return replace(cut, at=at, source=source, source_present=None)
 
     def _map(self, change) -> "Batch":
         values = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -64,11 +64,14 @@ class Spans:
         cut = parted(hidden, runs, chance)
         kept = parted(len(ids) - hidden + 2, runs + 1, chance)  # one more at either end, which may stay empty
         kept[0], kept[-1] = kept[0] - 1, kept[-1] - 1
-        source, target, at = [], [], 0
+        source: list[np.ndarray] = []
+        target: list[np.ndarray] = []
+        at = 0
         for sentinel, before, length in zip(self.sentinels, kept, cut, strict=False):
-            source += [ids[at : at + before], [sentinel]]
+            mark = np.array([sentinel])
+            source += [ids[at : at + before], mark]
             at += before
-            target += [[sentinel], ids[at : at + length]]
+            target += [mark, ids[at : at + length]]
             at += length
         return np.concatenate([*source, ids[at:]]).astype(np.int64), np.concatenate(target).astype(np.int64)
 

@@ -19,8 +19,10 @@ from regard.data.prepare import report_lines
 from regard.data.store import Counts
 from regard.decode import generate
 from regard.decode.settings import Decode
+from regard.errors import UserError
 from regard.evaluate.job import BATCH_TOKENS, Job
 from regard.shapes import Bool, Tensor
+from regard.systems.encoder import Encoder
 
 MASKED = "{share:.0%} of the tokens hidden, drawn once; loss in nats per hidden token"
 CUT = "{share:.0%} of the tokens cut out, drawn once; loss in nats per token written, sentinels and end counted"
@@ -30,9 +32,12 @@ CUT = "{share:.0%} of the tokens cut out, drawn once; loss in nats per token wri
 def masked(job: Job) -> dict[str, Any]:
     """Loss and accuracy over the hidden tokens and, where pairs are judged, how often rightly."""
     model, task = job.run.model, job.run.recipe.objective
-    nats = tokens = right = rows = judged = 0
+    if not isinstance(model, Encoder):
+        raise UserError("several encoders do not guess hidden words together; evaluate one run")
+    nats, tokens, right, rows, judged = 0.0, 0, 0, 0, 0
     seen: Counter[int] = Counter()
     for batch in read(job):
+        assert batch.at is not None
         vectors = model.embed(batch.tokens, batch.at)
         hidden = batch.targets != IGNORE
         scores, wanted = model.logits(vectors[hidden]).float(), batch.targets[hidden]
@@ -40,7 +45,7 @@ def masked(job: Job) -> dict[str, Any]:
         right += int((scores.argmax(-1) == wanted).sum())
         tokens += len(wanted)
         seen.update(wanted.tolist())
-        if batch.label is not None and hasattr(model.head, "follows"):
+        if batch.label is not None and model.head.judges:
             judged += int((model.head.follows(vectors, batch.at).argmax(-1) == batch.label).sum())
             rows += len(batch)
     found = {"loss": nats / tokens, "accuracy": right / tokens, "unigram_entropy": entropy(seen), "tokens": tokens}

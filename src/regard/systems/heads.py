@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from regard.blocks.embedding import Embedding, Unembedding
-from regard.errors import one_of
+from regard.errors import UserError, one_of
 from regard.place import Place
 from regard.shapes import Bool, Float, Tensor
 from regard.tap import Tap
@@ -71,13 +71,23 @@ class Ground:
 
 
 class Head(nn.Module):
-    """Vectors of a text to an answer. `labels` is how many answers there are, where they are labels or tags."""
+    """Vectors of a text to an answer. `labels` is how many answers there are, where they are labels or tags.
+
+    A head that `judges` two texts offers `follows`, one that answers "words" also `words`, of any vectors.
+    """
 
     answers = "vectors"
     labels = 0
+    judges = False
 
     def forward(self, vectors: Float[Tensor, "b t w"], at: Place) -> Tensor:
         return vectors
+
+    def words(self, vectors: Float[Tensor, "... w"]) -> Float[Tensor, "... v"]:
+        raise UserError(f"this model says {self.answers} of a text, and no words")
+
+    def follows(self, vectors: Float[Tensor, "b t w"], at: Place) -> Float[Tensor, "b 2"]:
+        raise UserError("this model does not judge whether one text follows another")
 
 
 class Pooled(Head):
@@ -110,6 +120,8 @@ class Words(Head):
 
 class WordsAndNext(Words):
     """Words, and whether the second of two texts follows the first: scores of "no" and "yes"."""
+
+    judges = True
 
     def __init__(self, ground: Ground):
         super().__init__(ground)

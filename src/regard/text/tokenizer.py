@@ -117,7 +117,7 @@ class Tokenizer:
     @cached_property
     def leads(self) -> np.ndarray:
         """Of each token whether it begins a word, as far as it tells by itself: a blank before it, or no `##`."""
-        pieces = [self.backend.id_to_token(token) for token in range(len(self))]
+        pieces = [self.piece(token) for token in range(len(self))]
         if isinstance(self.backend.model, models.WordPiece):
             return np.array([not piece.startswith("##") for piece in pieces])
         if isinstance(self.backend.model, models.WordLevel):
