@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -106,9 +107,10 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def start(*words: str | Path, **streams: Any) -> subprocess.Popen:
-    """A command in a process of its own."""
+    """A command in a process of its own, which hears Ctrl-C even where the tests run in the background and do not."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen([*PROGRAM, *map(str, words)], env=environment(), text=True, **pipes)
+    command, heard = [*PROGRAM, *map(str, words)], lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, env=environment(), text=True, preexec_fn=heard, **pipes)
 
 
 def finished(child: subprocess.Popen) -> Done:
