@@ -1,4 +1,4 @@
-"""`stories`: second sentences that follow from first ones, held-out pairs, and ends that fit praise or blame alone."""
+"""`stories`: second sentences that follow from first ones, and held-out pairs."""
 
 import random
 import re
@@ -8,40 +8,16 @@ import pytest
 
 from regard.data.corpora import CORPORA
 from regard.data.corpora.corpus import SPLITS
-from regard.data.corpora.mood_words import SORTS
-from regard.data.corpora.stories import SHAPES, SIZES, Teller, compared, gave, judge, judged, lent, lucky, ordered
-from regard.data.corpora.story_ends import ANYWHERE, ENDS, OF_ANYTHING
-from regard.data.corpora.story_words import MEN, NUMBERS, PEOPLE, WOMEN
-from tests.data.test_moods import MOODS, THINGS, meant, pairs_in
+from regard.data.corpora.stories import SHAPES, SIZES, Teller, compared, gave, lent, lucky, moved, ordered
+from regard.data.corpora.story_words import COLOURS, GLAD, MEN, NUMBERS, PEOPLE, WOMEN
 
 STORIES = {split: list(CORPORA["stories"].make(split)) for split in SPLITS}
 EVERY = [story for records in STORIES.values() for story in records]
-EVERY_END = {*ANYWHERE, *OF_ANYTHING, *(end for ends in ENDS.values() for end in ends)}
 NAMES = {person.name for person in PEOPLE}
 
 
 def words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text.lower())
-
-
-def pattern(end: str, half: int) -> re.Pattern:
-    chosen = re.sub(r"\[(.*?)\|(.*?)\]", rf"\{half}", end)
-    return re.compile(re.sub(r"\\\{\w+\\\}", r"[\\w ]+", re.escape(chosen)), re.IGNORECASE)
-
-
-ENDINGS = [(pattern(end, half), half == 1) for end in EVERY_END for half in (1, 2)]
-
-
-def praised(second: str) -> set[bool]:
-    """What an end follows from, read by its shape; empty where it is no such end."""
-    return {good for shape, good in ENDINGS if shape.fullmatch(second)}
-
-
-OPINIONS = [
-    (first, second)
-    for first, second in EVERY
-    if praised(second) and set(words(first)) & THINGS and not NAMES & set(first.split())
-]
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -60,18 +36,15 @@ def test_no_first_sentence_stands_in_two_splits_and_every_word_stands_in_trainin
     assert 400 <= len(known) <= 700
 
 
-def test_what_is_judged_and_how_it_ends_are_held_out_together() -> None:
+def test_a_thing_and_its_place_are_held_out_together() -> None:
     def kept(split: str) -> set[tuple[str, str]]:
-        stories = [story for story in STORIES[split] if story in opinions]
-        return {(thing, second) for first, second in stories for thing in named(first, second)}
+        tell = Teller(random.Random(7), split)
+        ends = [re.search(rf"(?:{'|'.join(COLOURS)}) (\w+) .* the (\w+)\.$", moved(tell)[0]) for _ in range(2000)]
+        return {end.groups() for end in ends if end}
 
-    def named(first: str, second: str) -> set[str]:
-        return {thing for sort in SORTS for thing in sort.things} & set(words(first)) & set(words(second))
-
-    opinions = set(OPINIONS)
     train, valid, test = map(kept, SPLITS)
     assert not train & test and not train & valid and not valid & test
-    assert len(test) > 100
+    assert len(test) > 10
 
 
 def test_the_lecture_s_sentences_open_the_test() -> None:
@@ -87,28 +60,6 @@ def test_the_lecture_s_sentences_open_the_test() -> None:
     ]
     for first, _ in STORIES["train"] + STORIES["valid"]:
         assert not {"chicken", "road"} <= set(words(first))
-
-
-def test_an_end_fits_what_a_slow_reader_finds_in_the_opinion() -> None:
-    assert 0.35 < len(OPINIONS) / len(EVERY) < 0.45
-    for first, second in OPINIONS:
-        assert praised(second) == {meant(first)}, (first, second)
-    good = sum(meant(first) for first, _ in OPINIONS)
-    assert abs(good / len(OPINIONS) - 0.5) < 0.02
-
-
-def test_no_held_out_pair_of_moods_is_seen() -> None:
-    held_out = pairs_in(MOODS["valid"] + MOODS["test"])
-    assert not pairs_in(OPINIONS) & held_out
-    assert ("movie", "great") in held_out
-
-
-def test_an_end_belongs_to_who_judges() -> None:
-    assert judge("my friends found the film dull") == "my friends"
-    assert judge("the critics said that the film was dull, but they were wrong") == "we"
-    assert judge("the film was dull") == "we"
-    assert "I was glad" in {" ".join(second.split()[:3]) for _, second in OPINIONS}
-    assert not [second for _, second in OPINIONS if re.search(r"\bI were\b|\b(we|they) was\b", second, re.IGNORECASE)]
 
 
 @pytest.mark.parametrize(("people", "wrong"), [(WOMEN, {"he", "him", "his"}), (MEN, {"she", "her"})])
@@ -171,7 +122,7 @@ def test_a_comparison_is_turned_round() -> None:
 def test_denied_bad_luck_is_good() -> None:
     good = {"won", "found", "passed", "caught", "mended", "saved"} | {"lose", "fail", "miss", "break", "spoil"}
     for first, second in told(lucky):
-        assert praised(second) == {bool(set(words(first)) & good)}, (first, second)
+        assert (second.partition(" ")[2].strip(".") in GLAD) == bool(set(words(first)) & good), (first, second)
 
 
 def test_a_second_sentence_takes_up_the_first_but_does_not_repeat_it() -> None:
@@ -183,4 +134,3 @@ def test_a_second_sentence_takes_up_the_first_but_does_not_repeat_it() -> None:
 
 def test_every_shape_is_told() -> None:
     assert len(SHAPES) >= 10
-    assert 0.33 <= SHAPES[judged] / sum(SHAPES.values()) <= 0.45

@@ -6,7 +6,7 @@ from typing import Any
 from cyclopts import App, Group
 
 from regard import __version__
-from regard.cli import comparing, embedding, filling, importing, looking, training, using
+from regard.cli import comparing, embedding, filling, importing, looking, training, using, wording
 
 app = App(
     name="regard",
@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Train": (training.systems, training.train, training.resume, importing.import_, training.demo),
     "Use": (
         *(using.evaluate, using.generate, using.translate, using.classify, using.tag),
-        *(filling.fill, embedding.embed, using.score),
+        *(filling.fill, embedding.embed, wording.neighbours, using.score),
     ),
     "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench, comparing.compare),
 }

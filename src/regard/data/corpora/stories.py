@@ -2,16 +2,13 @@
 
 "In the morning Anna put the red ball into the box." "In the evening she took the red ball out of the box." Much of what
 a sentence says can be told from the other one: who, what, where, which colour, how many, the tense, what came first,
-what undoes what, what "it" was too tired or too wide for. Four in ten begin with an opinion in the words and shapes of
-`moods`, and end with what follows from praise alone or from blame alone, so whoever fills the gaps of these learns
-sentiment. The opinions are of the training split of `moods` in every split, so its held-out pairs stay unseen.
+what undoes what, what "it" was too tired or too wide for.
 
-Held out: pairs of words, such as a thing and its place, a person and a job, what is judged and how it ends. A pair
-belongs to one split and stands so in no other, and no first sentence stands in two.
+Held out: pairs of words, such as a thing and its place or a person and a job. A pair belongs to one split and stands so
+in no other, and no first sentence stands in two.
 """
 
 import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,15 +16,14 @@ from itertools import product
 from typing import TypeVar
 from zlib import crc32
 
-from regard.data.corpora import mood_words, moods
 from regard.data.corpora.corpus import Corpus
-from regard.data.corpora.story_ends import ANYWHERE, ENDS, OF_ANYTHING
 from regard.data.corpora.story_words import (
     ANIMALS,
     CHORES,
     COLOURS,
     DAYS,
     DEGREES,
+    GLAD,
     GOALS,
     GOODS,
     HABITS,
@@ -41,6 +37,7 @@ from regard.data.corpora.story_words import (
     PEOPLE,
     ROOMS,
     SMALL,
+    SORRY,
     VEHICLES,
     WHEN,
     Verb,
@@ -222,46 +219,14 @@ def lucky(tell: Teller) -> Record:
     did = f"did not {base}" if denied else past
     then = tell.one(("", *(when for tense, when, _ in WHEN if tense == "past")))
     first = f"{then} {person.name} {did} the {thing}.".strip()
-    return first, ended(tell.one(ANYWHERE), good, who=person.he, was="was")
-
-
-def judged(tell: Teller) -> Record:
-    """An opinion, and what follows from praise alone or from blame alone."""
-    sort, good = tell.one(mood_words.SORTS), tell.maybe()
-    shape = tell.chance.choices(list(OPINIONS), list(OPINIONS.values()))[0]
-    thing, end = tell.pair(sort.things, ENDS[sort.things[0]] + OF_ANYTHING + ANYWHERE)
-    while split_of(opinion := shape(moods.Speaker(tell.chance, "train", sort, thing), good)) != tell.split:
-        pass
-    who = judge(opinion)
-    was = "was" if who == "I" else "were"
-    return opinion, ended(end, good, who=who, was=was, thing=thing)
-
-
-def judge(opinion: str) -> str:
-    """Who an opinion belongs to: those it begins with, unless it only repeats what they said."""
-    named = (who for who in mood_words.PEOPLE if opinion.startswith(f"{who} "))
-    return "we" if " said that " in opinion else next(named, "we")
-
-
-def ended(end: str, good: bool, **words: str) -> str:
-    """An end with the words filled in and, of each "[praise|blame]", the fitting half."""
-    return re.sub(r"\[(.*?)\|(.*?)\]", r"\1" if good else r"\2", end.format(**words))
+    return first, f"{person.he} {tell.one(GLAD if good else SORRY)}."
 
 
 def sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-OPINIONS = {  # the shapes of `moods`, the plain ones more often: what a word means is learnt before what turns it
-    moods.plain: 66,
-    moods.denied: 18,
-    moods.contrasted: 8,
-    moods.confirmed: 3,
-    moods.outweighed: 2,
-    moods.twice_denied: 3,
-}
 SHAPES: dict[Callable[[Teller], Record], int] = {
-    judged: 40,
     moved: 8,
     used_to: 6,
     stopped: 6,
@@ -285,8 +250,7 @@ def pairs(split: str) -> Iterator[Record]:
     while len(seen) < SIZES[split]:
         shape = tell.chance.choices(list(SHAPES), list(SHAPES.values()))[0]
         first, second = shape(tell)
-        first = moods.written(tell.chance, first) if shape is judged else sentence(first)
-        if (record := (first, sentence(second))) not in seen:
+        if (record := (sentence(first), sentence(second))) not in seen:
             seen.add(record)
             yield record
 

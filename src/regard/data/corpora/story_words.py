@@ -189,3 +189,5 @@ LUCK = rows(  # what brings joy, what brings grief, and what both are done to
     "win won lose lost race, find found lose lost key, pass passed fail failed test, catch caught miss missed bus, "
     "mend mended break broke cup, save saved spoil spoiled bread"
 )
+GLAD = listed("was glad about it, was glad all day, smiled all day, smiled on the way home")
+SORRY = listed("was sorry about it, was sorry all day, frowned all day, frowned on the way home")

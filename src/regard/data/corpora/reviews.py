@@ -1,0 +1,62 @@
+"""`reviews`: two sentences of one opinion and no label, for pre-training on the words that `moods` asks about.
+
+"The soup was not bad." "We loved it, and the bread was lovely." The second sentence goes on as the first began, so
+whoever fills the gaps of one from the other learns which words go together. It is praise as often as blame, and the
+pairs of a thing and an opinion are those of the training split of `moods`: what `moods` holds out stays unseen.
+
+Held out: first sentences. One belongs to a split and stands in no other.
+"""
+
+import random
+from collections.abc import Iterator
+
+from regard.data.corpora import moods
+from regard.data.corpora.corpus import Corpus
+from regard.data.corpora.mood_words import SORTS
+from regard.data.corpora.stories import sentence, split_of
+from regard.data.sources import Record
+
+SIZES = {"train": 20_000, "valid": 500, "test": 1_000}
+SHAPES = {  # as in `moods`, the plain ones more often: what a word means is learnt before what turns it
+    moods.plain: 50,
+    moods.denied: 30,
+    moods.contrasted: 12,
+    moods.confirmed: 4,
+    moods.outweighed: 2,
+    moods.twice_denied: 2,
+}
+
+
+def pairs(split: str) -> Iterator[Record]:
+    """Reviews of a split, no two alike."""
+    chance = random.Random(f"reviews {split}")
+    seen: set[Record] = set()
+    while len(seen) < SIZES[split]:
+        sort, good = chance.choice(SORTS), chance.random() < 0.5
+        say = moods.Speaker(chance, "train", sort, chance.choice(sort.things))
+        shape = chance.choices(list(SHAPES), list(SHAPES.values()))[0]
+        first, second = shape(say, good), f"{more(say, good)}, and {more(say, good)}."
+        record = (moods.written(chance, first), sentence(second))
+        if split_of(first) == split and record not in seen:
+            seen.add(record)
+            yield record
+
+
+def more(say: moods.Speaker, good: bool) -> str:
+    """What else is said by who has said so much: "it was dull, weak and dreary", "we loved and admired the plot"."""
+    who, part = say.chance.choice(("I", "we", "they")), say.part()
+    return say.chance.choice(
+        (
+            lambda: f"it was {three(say, good)}",
+            lambda: f"{who} found it {three(say, good)}",
+            lambda: f"the {part} was {three(say, good)}",
+            lambda: f"{who} {say.verb(good).past} and {say.verb(good).past} it",
+        )
+    )()
+
+
+def three(say: moods.Speaker, good: bool) -> str:
+    return "{}, {} and {}".format(*(say.adjective(say.thing, good) for _ in range(3)))
+
+
+REVIEWS = Corpus("reviews", ("first", "second"), pairs)
