@@ -15,6 +15,8 @@ from regard.errors import UserError, suggest
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 
+BIAS = 2.0  # the first spread of what is added to scores: AdamW moves it by a rate a step and would take thousands
+
 
 class Position(nn.Module):
     """No order at all: what every scheme is where it does not act."""
@@ -203,7 +205,7 @@ class Site:
 SCHEMES: dict[str, Callable[[Site], Position]] = {
     "none": lambda site: Position(),
     "rotary": lambda site: Rotary(site.head_width),
-    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=site.width**-0.5),
+    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
 }
 TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),

@@ -92,6 +92,9 @@ def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in results.items():
         if name == "confusion":
             yield from mistaken(value)
+        elif name == "tasks":
+            each = ((task, score, number) for task, scores in value.items() for score, number in scores.items())
+            yield from ((f"{task} {score.replace('_', ' ')}", number) for task, score, number in each)
         elif isinstance(value, dict):
             yield from ((f"{name} per {unit}", number) for unit, number in value.items())
         else:

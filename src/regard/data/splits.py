@@ -6,6 +6,7 @@ from pathlib import Path
 from regard.data.conllu import TAGS
 from regard.data.corpora import CORPORA
 from regard.data.sources import Columns, Source, file_hash, open_files
+from regard.data.tasks import check_tasks, mixed, prefixed
 from regard.errors import UserError, one_of, suggest
 
 Paths = str | tuple[str, ...]
@@ -18,7 +19,7 @@ class Data:
     `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the
     columns of TSV and JSONL files, `tags` the tags of CoNLL-U files: "upos" or "xpos". `too_long` is what happens to an
     example longer than the context: "drop", "truncate", "stop". Of the training data the first `records` are taken; 0
-    takes all.
+    takes all. `tasks`, in place of `train`, are several at once, each by the words that stand before its source.
     """
 
     train: Paths = ""
@@ -29,8 +30,11 @@ class Data:
     tags: str = "upos"
     too_long: str = "drop"
     records: int = 0
+    tasks: dict[str, Paths] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.tasks and (self.train or self.valid or self.test):
+            raise UserError("data.tasks stand in place of data.train, valid and test: set those, or these, to nothing")
         if self.records < 0:
             raise UserError(f"data.records = {self.records}; it must be 0 (all) or more")
         one_of("data.document", self.document, ("file", "line"))
@@ -39,7 +43,8 @@ class Data:
 
     def files(self) -> list[Path]:
         """Every file that is named, each once."""
-        named = [where for split in (self.train, self.valid, self.test) for where in as_paths(split)]
+        splits = (self.train, self.valid, self.test, *self.tasks.values())
+        named = [where for split in splits for where in as_paths(split)]
         return [Path(name) for name in dict.fromkeys(named) if name and name not in CORPORA]
 
     def located(self) -> "Data":
@@ -51,7 +56,8 @@ class Data:
         def locate(where: Paths) -> Paths:
             return tuple(map(whole, where)) if isinstance(where, tuple) else whole(where)
 
-        return replace(self, train=locate(self.train), valid=locate(self.valid), test=locate(self.test))
+        tasks = {prefix: locate(where) for prefix, where in self.tasks.items()}
+        return replace(self, train=locate(self.train), valid=locate(self.valid), test=locate(self.test), tasks=tasks)
 
 
 def as_paths(where: Paths) -> tuple[str, ...]:
@@ -78,11 +84,29 @@ def splits(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], lis
 
     Without `valid` and `test` the last 5 % of a file and the 5 % before it are held out.
     """
+    if data.tasks:
+        return splits_of_tasks(data, columns)
     found, said = held_out(data, columns)
     if 0 < data.records < len(found["train"]):
         found["train"] = found["train"].part(0, data.records)
         said.append(f"training on the first {data.records} records alone, as data.records says")
     return found, said
+
+
+def splits_of_tasks(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:
+    """Each task as if it were alone, then all together; a built-in corpus gives the two columns that it has."""
+    check_tasks(data.tasks, columns)
+    found: dict[str, list[Source]] = {"train": [], "valid": [], "test": []}
+    said = []
+    for prefix, where in data.tasks.items():
+        corpus = CORPORA.get(where) if isinstance(where, str) else None
+        if corpus and len(corpus.columns) != len(columns):
+            raise UserError(f"data.tasks: '{corpus.name}' holds {' and '.join(corpus.columns)}; a task has two columns")
+        alone, lines = splits(replace(data, tasks={}, train=where), corpus.columns if corpus else columns)
+        said += lines
+        for split, source in alone.items():
+            found[split].append(prefixed(prefix, source))
+    return {split: mixed(sources) for split, sources in found.items()}, said
 
 
 def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:

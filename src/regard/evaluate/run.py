@@ -81,7 +81,7 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     columns = run.recipe.objective.columns
     if data:
         return open_source(data, "test", run.recipe.data, columns)
-    if not run.recipe.data.train:
+    if not (run.recipe.data.train or run.recipe.data.tasks):
         raise UserError(f"{run.path} was imported, without data: give what to measure with --data")
     if name := changed(read_json(run.path / REPORT)["data"].get("files", {})):
         raise UserError(f"{name} is not what it was when the run was trained: give the data to measure with --data")

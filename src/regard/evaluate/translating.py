@@ -6,6 +6,7 @@ from typing import Any
 
 from regard.checkpoint import Run
 from regard.data.sources import Record, Source
+from regard.data.tasks import asked
 from regard.decode import check_alignment, translate
 from regard.decode.settings import Decode
 from regard.evaluate.job import Job
@@ -27,7 +28,20 @@ def translation(job: Job) -> dict[str, Any]:
     if any(lost.values()):
         job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
     results |= lost | translation_scores(hypotheses, references, lowercase=job.lowercase, tokenize=job.tokenize)
+    results |= by_task(job, sources, references, hypotheses)
     return results | pronoun_accuracy(sources, references, hypotheses)
+
+
+def by_task(job: Job, sources: list[str], references: list[str], hypotheses: list[str]) -> dict[str, Any]:
+    """Where a run was trained on several tasks, the scores of each; a BLEU of single words would be 0."""
+    tasks: dict[str, dict[str, Any]] = {}
+    for prefix in job.run.recipe.data.tasks:
+        rows = [i for i, source in enumerate(sources) if source.startswith(asked(prefix, ""))]
+        if rows:
+            wanted, written = [references[i] for i in rows], [hypotheses[i] for i in rows]
+            scores = translation_scores(written, wanted, lowercase=job.lowercase, tokenize=job.tokenize)
+            tasks[prefix] = {"examples": len(rows), "exact_match": scores["exact_match"], "chrf": scores["chrf"]}
+    return {"tasks": tasks} if tasks else {}
 
 
 def check_scoring(run: Run, *, decode: Decode | None = None, tokenize: str = "13a", **others: Any) -> None:

@@ -35,28 +35,45 @@ def pairs(split: str) -> Iterator[Record]:
         sort, good = chance.choice(SORTS), chance.random() < 0.5
         say = moods.Speaker(chance, "train", sort, chance.choice(sort.things))
         shape = chance.choices(list(SHAPES), list(SHAPES.values()))[0]
-        first, second = shape(say, good), f"{more(say, good)}, and {more(say, good)}."
-        record = (moods.written(chance, first), sentence(second))
+        first, second = shape(say, good), (much if chance.random() < 0.5 else little)(say, good)
+        record = (moods.written(chance, first), sentence(f"{second}."))
         if split_of(first) == split and record not in seen:
             seen.add(record)
             yield record
 
 
+def little(say: moods.Speaker, good: bool) -> str:
+    """One word that agrees, so that it can be told from the first sentence alone."""
+    praise = f"it was {say.adjective(say.thing, good)}", f"{who(say)} {liked(say, good)} it"
+    return say.chance.choice(praise)
+
+
+def much(say: moods.Speaker, good: bool) -> str:
+    """Many words that agree: "it was dull, weak and dreary, and we loathed and resented it"."""
+    return f"{more(say, good)}, and {more(say, good)}"
+
+
 def more(say: moods.Speaker, good: bool) -> str:
-    """What else is said by who has said so much: "it was dull, weak and dreary", "we loved and admired the plot"."""
-    who, part = say.chance.choice(("I", "we", "they")), say.part()
     return say.chance.choice(
         (
             lambda: f"it was {three(say, good)}",
-            lambda: f"{who} found it {three(say, good)}",
-            lambda: f"the {part} was {three(say, good)}",
-            lambda: f"{who} {say.verb(good).past} and {say.verb(good).past} it",
+            lambda: f"{who(say)} found it {three(say, good)}",
+            lambda: f"the {say.part()} was {three(say, good)}",
+            lambda: f"{who(say)} {liked(say, good)} and {liked(say, good)} it",
         )
     )()
 
 
 def three(say: moods.Speaker, good: bool) -> str:
     return "{}, {} and {}".format(*(say.adjective(say.thing, good) for _ in range(3)))
+
+
+def liked(say: moods.Speaker, good: bool) -> str:
+    return say.verb(good).past
+
+
+def who(say: moods.Speaker) -> str:
+    return say.chance.choice(("I", "we", "they"))
 
 
 REVIEWS = Corpus("reviews", ("first", "second"), pairs)
