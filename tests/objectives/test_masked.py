@@ -91,6 +91,12 @@ def test_only_what_sees_both_sides_guesses_hidden_words() -> None:
     assert "asks for a look at both sides" in Masked().misfit(built(SYSTEMS["bert"](), WORDS, 3, "labels"))
 
 
+def test_two_sentences_are_for_what_tells_them_apart() -> None:
+    one, two = (built(SYSTEMS["bert"](segments=segments), WORDS, head="next") for segments in (1, 2))
+    assert "segments = 1" in MaskedPairs().misfit(one) and not MaskedPairs().misfit(two)
+    assert not Masked().misfit(one) and "both sides" in MaskedPairs().misfit(built(SYSTEMS["gpt"](), WORDS))
+
+
 def test_spans_are_for_what_reads_a_source_and_writes() -> None:
     task = SpanCorruption(sentinels=3)
     assert task.symbols == ("<extra_id_0>", "<extra_id_1>", "<extra_id_2>")

@@ -37,7 +37,7 @@ class Classification:
     def misfit(self, model: System) -> str:
         if model.answers != "labels":
             return "does not classify and objective '{}' asks for it"
-        alone = self.pairs and getattr(getattr(model, "settings", None), "segments", 2) < 2
+        alone = self.pairs and not tells_apart(model)
         return "has system.segments = 1 and objective '{}' with pairs gives two texts" if alone else ""
 
     def labels(self, source: Source) -> tuple[str, ...]:
@@ -64,3 +64,8 @@ class Classification:
         scores = model.answer(batch.tokens, batch.at)
         costs, nats = label_nats(scores, batch.targets, self.smoothing)
         return Loss(costs.sum(), nats.detach(), batch.count)
+
+
+def tells_apart(model: System) -> bool:
+    """Whether a model can be given two texts at once; one without segments takes them as one."""
+    return getattr(getattr(model, "settings", None), "segments", 2) > 1

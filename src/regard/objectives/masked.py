@@ -21,6 +21,7 @@ from regard.data.sources import Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
+from regard.objectives.classification import tells_apart
 from regard.objectives.likelihood import Loss, token_nats
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
@@ -101,6 +102,10 @@ class MaskedPairs(Masked):
     @property
     def head(self) -> str:  # type: ignore[override]
         return "next" if self.random else "own"
+
+    def misfit(self, model: System) -> str:
+        alone = "" if tells_apart(model) else "has system.segments = 1 and objective '{}' gives two texts"
+        return super().misfit(model) or alone
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
         half = (context - 3) // 2 + 1  # one symbol is its own
