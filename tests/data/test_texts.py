@@ -117,3 +117,18 @@ def test_nothing_to_hide_is_refused(tmp_path: Path) -> None:
         SpanCorruption(share=0.0)
     with refused("objective.sentinels = 0; it must be at least 1"):
         SpanCorruption(sentinels=0)
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.8, 0.99])
+def test_what_is_left_and_what_is_written_fit_the_context(tmp_path: Path, share: float) -> None:
+    """Runs of one token each have as many sentinels as tokens."""
+    batcher, _ = made(tmp_path, SpanCorruption(share=share, mean=1.0), kind="t5", context=11)
+    for batch in (batcher.batch(0, step) for step in range(batcher.steps(0))):
+        assert batch.tokens.shape[1] <= 11 and batch.source is not None and batch.source.shape[1] <= 11
+
+
+@pytest.mark.parametrize("task, kind", [(Masked(), "bert"), (SpanCorruption(), "t5")])
+def test_a_context_without_room_for_a_token_stops(tmp_path: Path, task, kind: str) -> None:
+    assert made(tmp_path, task, kind=kind, context=3)[0].batch(0, 0).tokens.shape[1] <= 3
+    with refused("the context holds no more than the symbols of a text; raise system.context"):
+        made(tmp_path, task, kind=kind, context=2)

@@ -25,6 +25,8 @@ class Texts:
 
     def __init__(self, store: Store, make: Make, *, room: int, batch_tokens: int, seed: int = 0):
         self.store, self.make, self.room, self.batch_tokens, self.seed = store, make, room, batch_tokens, seed
+        if room < 1:
+            raise UserError("the context holds no more than the symbols of a text; raise system.context")
         self.begins, self.ends = store.starts + 1, store.ends - 1  # without the start and end symbols
         if not (self.ends - self.begins > 0).any():
             raise UserError("there is no text in it")

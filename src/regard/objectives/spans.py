@@ -46,7 +46,8 @@ class SpanCorruption(Translation):
         return write_documents(source, tokenizer, folder)
 
     def batches(self, stores, tokenizer, model, **budget):
-        return Texts(stores[0], self.maker(tokenizer), room=model.context - 1, **budget)
+        room = model.context - 2  # of n tokens at most n + 1 are written, sentinels counted, after a start
+        return Texts(stores[0], self.maker(tokenizer), room=room, **budget)
 
     def spans(self, tokenizer: Tokenizer) -> Spans:
         return Spans(tuple(map(tokenizer.symbol, self.symbols)), self.share, self.mean)
