@@ -157,3 +157,23 @@ def test_where_chance_leaves_nothing_there_is_a_batch_without_centres(tmp_path: 
 def test_a_text_without_two_known_words_is_refused(tmp_path: Path, documents: list[list[int]]) -> None:
     with refused("there are no two known words in it"):
         made(tmp_path, documents)
+
+
+@pytest.mark.parametrize("kind", ["word", "bpe", "byte-bpe", "char"])
+def test_line_ends_and_blanks_are_no_words(tmp_path: Path, kind: str) -> None:
+    text = "the dog ran\nthe cat ran\n" * 3
+    tokenizer = Tokenizer.train([text], Text(kind=kind))
+    writer = Writer(tmp_path / "text", len(tokenizer))
+    writer.add([tokenizer.start, *tokenizer.encode(text), tokenizer.end])
+    batches = SkipGrams([writer.close()], tokenizer, Drawing(3, 7, 0.0), context=13, batch_tokens=101)
+    found = epoch_of(batches, 0)
+    met = [int(token) for batch in found for token in (*batch.tokens[batch.targets != IGNORE], *batch.source.flatten())]
+    assert met and all(tokenizer.decode([token]).strip() for token in met)
+
+
+def test_noise_is_a_word_whatever_chance_says(tmp_path: Path) -> None:
+    """Sums of many parts differ in their last digits: the largest number drawn must not pass the last word."""
+    chance = np.random.default_rng(5)
+    for seed in range(7):
+        batches = made(tmp_path / str(seed), [chance.zipf(1.3, 3001).clip(max=1008).tolist()])
+        assert batches.heaped[-1] == 1.0

@@ -125,6 +125,7 @@ def test_analogies_together_are_those_asked_one_by_one(tmp_path: Path) -> None:
     [
         ("similarity", "king queen 3", "line 2: expected word, word and score, with tabs between"),
         ("similarity", "king\tqueen\tmuch", "line 2: expected word, word and score, with tabs between"),
+        ("similarity", "king\tqueen\tnan", "line 2: the score nan has no place in an order"),
         ("analogies", "man king woman", "line 2: 3 words, an analogy has four"),
     ],
 )
@@ -136,6 +137,8 @@ def test_a_broken_line_is_named(tmp_path: Path, read: str, line: str, message: s
 def test_what_cannot_be_measured_is_refused(tmp_path: Path) -> None:
     with refused("1 of 2 pairs are known: nothing to put in order"):
         words().similarity(lines_file(tmp_path / "pairs.tsv", ["king\tqueen\t1", "cat\tdog\t2"]))
+    with refused("of 2 questions none has four words that are known"):
+        words().analogies(lines_file(tmp_path / "questions.txt", [": a", "man king woman cat", "a b c d"]))
     with refused("no such file"):
         words().analogies(tmp_path / "missing.txt")
     with pytest.raises(ValueError, match="6 vectors for 1 words"):

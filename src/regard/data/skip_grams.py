@@ -5,8 +5,8 @@ equation 5), anew in every epoch: what is left of the frequent ones tells as muc
 neighbours are the kept words at most so many places away, a number drawn for each centre from 1 to `window`: what is
 near is a neighbour more often. Noise is drawn with probabilities in proportion to f(w)^0.75.
 
-Special symbols, and unknown words, which are many words under one name, are no words here. Neighbours stand in one
-document; a long text is read in stretches whose borders lie elsewhere in every epoch.
+Special symbols, line ends, and unknown words, which are many words under one name, are no words here. Neighbours stand
+in one document; a long text is read in stretches whose borders lie elsewhere in every epoch.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,10 @@ class SkipGrams:
         with np.errstate(divide="ignore"):
             chances = np.sqrt(drawing.subsample / shares) if drawing.subsample else np.ones(len(shares))
         self.kept = np.where(counts > 0, chances, 0.0).astype(np.float32)
-        self.heaped = np.cumsum(shares**0.75) / np.sum(shares**0.75)
+        heaped = np.cumsum(shares**0.75)
+        self.heaped = (
+            heaped / heaped[-1]
+        )  # a sum in another order may be larger: what is drawn above the last is no word
         self.batch_tokens, self.stretch = batch_tokens, min(STRETCH, batch_tokens)
         self.plan = lru_cache(maxsize=2)(self._plan)
 
@@ -113,8 +116,13 @@ def occurrences(store: Store, tokenizer: Tokenizer) -> np.ndarray:
     counts = np.zeros(len(tokenizer), np.int64)
     for begin in range(0, len(store.flat), AT_ONCE):
         counts += np.bincount(store.flat[begin : begin + AT_ONCE], minlength=len(counts))
-    counts[[tokenizer.pad, tokenizer.unknown, tokenizer.start, tokenizer.end]] = 0
-    return counts
+    return np.where(are_words(tokenizer), counts, 0)
+
+
+def are_words(tokenizer: Tokenizer) -> np.ndarray:
+    """Of each token of the vocabulary whether it is a word, or a piece of one, that may have neighbours."""
+    special = {tokenizer.pad, tokenizer.unknown, tokenizer.start, tokenizer.end}
+    return np.array([i not in special and bool(tokenizer.decode([i]).strip()) for i in range(len(tokenizer))])
 
 
 def in_rows(values: np.ndarray, rows: int, filler: int) -> Tensor:

@@ -8,6 +8,7 @@ All of it holds for any table of vectors, a model's `words` or the embedding of 
 | questions (Google's analogies) | `: section`, or four words: the second is to the first as the fourth to the third |
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import torch
 
 from regard.checkpoint import Run
+from regard.data.skip_grams import are_words
 from regard.data.sources import existing, lines
 from regard.errors import UserError, suggest
 from regard.evaluate.hidden import read
@@ -42,12 +44,11 @@ class Words:
 
     @staticmethod
     def of(run: Run) -> "Words":
-        """The vectors of a trained word2vec, without those of special symbols."""
+        """The vectors of a trained word2vec, without those of what is no word."""
         model, tokenizer = run.model, run.tokenizer
         if not isinstance(model, WordVectors):
             raise UserError(f"{run.path}: its vectors depend on what stands around a word; only word2vec has a table")
-        special = {tokenizer.pad, tokenizer.unknown, tokenizer.start, tokenizer.end}
-        kept = [token for token in range(len(tokenizer)) if token not in special]
+        kept = np.flatnonzero(are_words(tokenizer)).tolist()
         return Words(model.words.weight[kept], [tokenizer.piece(token) for token in kept])
 
     def find(self, word: str) -> int | None:
@@ -99,6 +100,8 @@ class Words:
             known = [[row for row in rows if row is not None] for rows in asked if None not in rows]
             told[section] = {"right": self.right(known), "covered": len(known), "questions": len(asked)}
         sums = {name: sum(each[name] for each in told.values()) for name in ("right", "covered", "questions")}
+        if not sums["covered"]:
+            raise UserError(f"{path}: of {sums['questions']} questions none has four words that are known")
         return {**with_accuracy(sums), "sections": {name: with_accuracy(each) for name, each in told.items()}}
 
     def right(self, asked: list[list[int]]) -> int:
@@ -127,6 +130,8 @@ def rated(path: Path) -> Iterator[tuple[str, str, float]]:
             one, two, score = cells[0], cells[1], float(cells[2])
         except (IndexError, ValueError):
             raise UserError(f"{path} line {number}: expected word, word and score, with tabs between") from None
+        if not math.isfinite(score):
+            raise UserError(f"{path} line {number}: the score {cells[2]} has no place in an order")
         yield one.strip(), two.strip(), score
 
 
