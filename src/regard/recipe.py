@@ -34,6 +34,7 @@ class Train:
     max_seconds: float = 0.0
     batch_tokens: int = 4096
     accumulate: int = 1
+    optimiser: str = "adamw"
     rate: float = 1e-3
     warmup: int = 100
     schedule: str = "cosine"
@@ -87,6 +88,7 @@ class Train:
             raise UserError(f"train.storey_decay = {self.storey_decay}; it must be more than 0 and at most 1")
         if not 0 < self.rate < math.inf:
             raise UserError(f"train.rate = {self.rate}; it must be more than 0")
+        one_of("train.optimiser", self.optimiser, ("adamw", "sgd"))
         one_of("train.schedule", self.schedule, ("noam", "inverse-sqrt", "cosine", "constant"))
         one_of("train.average", self.average, ("none", "ema", "last"))
         one_of("train.precision", self.precision, ("auto", "float32", "bfloat16"))

@@ -1,4 +1,4 @@
-"""AdamW: matrices decay, vectors do not, and its state survives as named tensors."""
+"""Optimisers: matrices decay, vectors do not, and its state survives as named tensors."""
 
 import torch
 
@@ -6,15 +6,15 @@ from regard.recipe import Train
 from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
 from regard.systems.rnn_lm import RnnLm
-from regard.train.optimiser import adamw, freeze, optimiser_tensors, put_optimiser_tensors, storeys
+from regard.train.optimiser import freeze, optimiser, optimiser_tensors, put_optimiser_tensors, storeys
 from tests.helpers import refused, same
 
 
-def step(model: torch.nn.Module, optimiser: torch.optim.Optimizer, seed: int) -> None:
+def step(model: torch.nn.Module, mover: torch.optim.Optimizer, seed: int) -> None:
     torch.manual_seed(seed)
     for parameter in model.parameters():
         parameter.grad = torch.randn_like(parameter)
-    optimiser.step()
+    mover.step()
 
 
 def model() -> torch.nn.Module:
@@ -26,12 +26,12 @@ def test_it_equals_the_formula_of_adamw() -> None:
     """Loshchilov and Hutter (2019), with both moments corrected for their start at 0."""
     system = model()
     settings = Train(rate=0.03, beta1=0.8, beta2=0.9, weight_decay=0.5)
-    optimiser = adamw(system, settings)
+    mover = optimiser(system, settings)
     expected = {name: p.detach().clone() for name, p in system.named_parameters()}
     first = {name: torch.zeros_like(p) for name, p in expected.items()}
     second = {name: torch.zeros_like(p) for name, p in expected.items()}
     for t in range(1, 5):
-        step(system, optimiser, t)
+        step(system, mover, t)
         for name, p in system.named_parameters():
             decay = 0.5 if p.ndim >= 2 else 0.0
             first[name] = 0.8 * first[name] + 0.2 * p.grad
@@ -42,14 +42,25 @@ def test_it_equals_the_formula_of_adamw() -> None:
         same(p.detach(), expected[name])
 
 
+def test_plain_descent_is_the_gradient_times_the_rate() -> None:
+    system = model()
+    mover = optimiser(system, Train(optimiser="sgd", rate=0.5, weight_decay=0.25))
+    before = {name: p.detach().clone() for name, p in system.named_parameters()}
+    step(system, mover, 3)
+    for name, p in system.named_parameters():
+        decay = 0.25 if p.ndim >= 2 else 0.0
+        same(p.detach(), before[name] - 0.5 * (p.grad + decay * before[name]))
+    assert optimiser_tensors(mover, system) == {}
+
+
 def test_tied_weights_are_moved_once() -> None:
-    counted = sum(len(group["params"]) for group in adamw(model(), Train()).param_groups)
+    counted = sum(len(group["params"]) for group in optimiser(model(), Train()).param_groups)
     assert counted == len(dict(model().named_parameters()))
 
 
 def test_its_state_survives_as_named_tensors() -> None:
     one, other = model(), model()
-    first, second = adamw(one, Train()), adamw(other, Train())
+    first, second = optimiser(one, Train()), optimiser(other, Train())
     for seed in range(3):
         step(one, first, seed)
     other.load_state_dict(one.state_dict())
@@ -78,18 +89,18 @@ def test_storeys_are_the_words_then_each_layer_then_the_rest() -> None:
 def test_each_storey_learns_slower_than_the_one_above_it() -> None:
     system = model()
     found, rates = storeys(system), {}
-    for group in adamw(system, Train(storey_decay=0.5)).param_groups:
+    for group in optimiser(system, Train(storey_decay=0.5)).param_groups:
         for parameter in group["params"]:
             rates[next(name for name, p in system.named_parameters() if p is parameter)] = group["part"]
     assert rates == {name: 0.5 ** (2 - storey) for name, storey in found.items()}
-    assert {group["part"] for group in adamw(system, Train()).param_groups} == {1.0}
+    assert {group["part"] for group in optimiser(system, Train()).param_groups} == {1.0}
 
 
 def test_what_is_frozen_keeps_its_weights_and_costs_no_gradient() -> None:
     system = model()
     freeze(system, 1)
     assert not system.decoder.embedding.rows.weight.requires_grad
-    moved = {id(p) for group in adamw(system, Train()).param_groups for p in group["params"]}
+    moved = {id(p) for group in optimiser(system, Train()).param_groups for p in group["params"]}
     assert moved == {id(p) for name, p in system.named_parameters() if "embedding" not in name}
     with refused("train.frozen = 3: the model has 3 storeys, and the highest must learn"):
         freeze(system, 3)

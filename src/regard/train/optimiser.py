@@ -1,4 +1,4 @@
-"""AdamW, which storeys of a model it moves and how fast, and its state as named tensors."""
+"""AdamW or the plain gradient, which storeys of a model it moves and how fast, and its state as named tensors."""
 
 import re
 
@@ -31,7 +31,7 @@ def freeze(model: nn.Module, count: int) -> None:
         parameter.requires_grad_(found[name] >= count)
 
 
-def adamw(model: nn.Module, settings: Train) -> torch.optim.AdamW:
+def optimiser(model: nn.Module, settings: Train) -> torch.optim.Optimizer:
     """Matrices decay; gains and biases do not. `part` is what a group has of the rate."""
     groups: dict[tuple[bool, int], list[nn.Parameter]] = {}
     found = storeys(model) if settings.storey_decay < 1 else {}
@@ -39,19 +39,17 @@ def adamw(model: nn.Module, settings: Train) -> torch.optim.AdamW:
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             groups.setdefault((parameter.ndim < 2, top - found.get(name, top)), []).append(parameter)
-    return torch.optim.AdamW(
-        [
-            {
-                "params": group,
-                "weight_decay": 0.0 if vectors else settings.weight_decay,
-                "part": settings.storey_decay**below,
-            }
-            for (vectors, below), group in sorted(groups.items(), key=lambda entry: entry[0])
-        ],
-        lr=settings.rate,
-        betas=(settings.beta1, settings.beta2),
-        fused=True,
-    )
+    told = [
+        {
+            "params": group,
+            "weight_decay": 0.0 if vectors else settings.weight_decay,
+            "part": settings.storey_decay**below,
+        }
+        for (vectors, below), group in sorted(groups.items(), key=lambda entry: entry[0])
+    ]
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(told, lr=settings.rate, fused=True)
+    return torch.optim.AdamW(told, lr=settings.rate, betas=(settings.beta1, settings.beta2), fused=True)
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:

@@ -27,7 +27,7 @@ from regard.train.average import AVERAGES
 from regard.train.device import choose_device, choose_precision, chooses_compile
 from regard.train.forecast import Forecast, duration, forecast, quantity
 from regard.train.loop import Trainer
-from regard.train.optimiser import adamw, freeze
+from regard.train.optimiser import freeze, optimiser
 from regard.train.origin import START, Origin, put_start
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
@@ -202,7 +202,7 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     put_start(folder, model, tokenizer)
     freeze(model, recipe.train.frozen)
     average = AVERAGES[recipe.train.average](model, recipe.train)
-    state = State(model, adamw(model, recipe.train), average, Progress(), {})
+    state = State(model, optimiser(model, recipe.train), average, Progress(), {})
 
     def batches(split: str):
         if not (folder / TOKENS / split).exists():
