@@ -206,3 +206,24 @@ def test_a_word_written_as_unknown_is_an_unknown_word() -> None:
     tokenizer = Tokenizer.train(["a <unk> b\n"] * 3, Text(kind="word"))
     assert tokenizer.encode("a <unk> b <s>") == [*tokenizer.encode("a"), 1, *tokenizer.encode("b"), 1, 1]
     assert len(tokenizer) == 4 + len(["\n", "a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("char", ["the", " cat", " sat", "\nthe", " dog"]),
+        ("byte", ["the", " cat", " sat", "\nthe", " dog"]),
+        ("bpe", ["the", " cat", " sat", "\nthe", " dog"]),
+        ("word", ["the", "cat", "sat", "\n", "the", "dog"]),
+        ("wordpiece", ["the", "cat", "sat", "the", "dog"]),
+    ],
+)
+def test_a_token_tells_whether_it_begins_a_word(kind: str, wanted: list[str]) -> None:
+    text = "the cat sat\nthe dog"
+    tokenizer = Tokenizer.train([text], Text(kind=kind))
+    words: list[list[int]] = []
+    for token in tokenizer.encode(text):
+        if tokenizer.leads[token] or not words:
+            words.append([])
+        words[-1].append(token)
+    assert [tokenizer.decode(word) for word in words] == wanted

@@ -120,8 +120,8 @@ class Tokenizer:
         pieces = [self.piece(token) for token in range(len(self))]
         if isinstance(self.backend.model, models.WordPiece):
             return np.array([not piece.startswith("##") for piece in pieces])
-        if isinstance(self.backend.model, models.WordLevel):
-            return np.full(len(pieces), True)
+        if isinstance(self.backend.model, models.WordLevel) and not isinstance(self.backend.decoder, decoders.Fuse):
+            return np.full(len(pieces), True)  # and not characters
         return np.array([piece[0] in BLANKS for piece in pieces])
 
     def piece(self, token: int) -> str:
