@@ -27,6 +27,14 @@ def test_all_records_of_all_tasks_are_there_under_their_prefix(tmp_path) -> None
     assert any("mine.tsv" in line for line in said)
 
 
+def test_named_columns_are_those_of_files(tmp_path) -> None:
+    """A built-in corpus beside the file has columns of its own."""
+    mine = lines_file(tmp_path / "mine.tsv", ["n\tto\tfrom", *(f"{i}\t{i + 1}\t{i}" for i in range(40))])
+    tasks = {"tag:": "tags", "add one:": mine}
+    found, _ = splits(Data(tasks=tasks, fields={"source": "from", "target": "to"}, records=3), PAIR)
+    assert list(found["train"])[3:] == [(f"add one: {i}", str(i + 1)) for i in range(3)]
+
+
 def test_records_are_taken_of_each_task() -> None:
     found, _ = splits(Data(tasks={"a:": "copy", "b:": "reverse"}, records=7), PAIR)
     assert [source[:2] for source, _ in found["train"]] == ["a:"] * 7 + ["b:"] * 7

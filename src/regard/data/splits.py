@@ -102,7 +102,8 @@ def splits_of_tasks(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Sou
         corpus = CORPORA.get(where) if isinstance(where, str) else None
         if corpus and len(corpus.columns) != len(columns):
             raise UserError(f"data.tasks: '{corpus.name}' holds {' and '.join(corpus.columns)}; a task has two columns")
-        alone, lines = splits(replace(data, tasks={}, train=where), corpus.columns if corpus else columns)
+        only = replace(data, tasks={}, train=where, fields={} if corpus else data.fields)
+        alone, lines = splits(only, corpus.columns if corpus else columns)
         said += lines
         for split, source in alone.items():
             found[split].append(prefixed(prefix, source))
