@@ -8,10 +8,12 @@ import pytest
 
 import regard
 from regard.cli import reading
+from regard.cli.embedding import of_texts
 from regard.data import CORPORA
 from regard.evaluate.vectors import sentence_vectors, word_vectors
 from tests.cli.conftest import Place
 from tests.cli.shell import fine, refused, settings
+from tests.evaluate.test_vectors import run as letters
 from tests.helpers import lines_file
 
 TEXTS = ["the old bank", "we sit on the bank of the river", "a river bank, no money"]
@@ -99,6 +101,12 @@ def test_what_is_empty_or_unknown_is_told(folder: Path) -> None:
     assert "1 of 3 texts are empty: their vectors are 0" in done.err
     assert "1 of 4 tokens are unknown to this run: zebra" in done.err
     assert not np.any(done.json[1]["vector"]) and np.any(done.json[2]["vector"])
+
+
+def test_blanks_alone_are_an_empty_text_where_they_are_tokens_too(capsys: pytest.CaptureFixture) -> None:
+    found = of_texts(letters("bert"), ["a", "  "], {"pool": "mean"}, False)
+    assert np.any(found[0]["vector"]) and not np.any(found[1]["vector"])
+    assert "1 of 2 texts are empty: their vectors are 0" in capsys.readouterr().err
 
 
 def test_one_word_in_several_senses(folder: Path, tmp_path: Path) -> None:

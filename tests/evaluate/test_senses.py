@@ -68,3 +68,17 @@ def test_a_sense_with_one_use_is_not_judged() -> None:
 
 def test_one_sense_or_none_has_no_scores() -> None:
     assert Compared("mine", [Use("a", 0, 1), Use("a b", 0, 1)], torch.eye(2)).scores == {}
+    assert Compared("mine", [Use("a", 0, 1, "x"), Use("a b", 0, 1)], torch.eye(2)).scores == {}
+
+
+def test_a_use_without_a_sense_is_in_no_score() -> None:
+    uses = [Use("a", 0, 1, sense) for sense in ("x", "", "x", "y", "")]
+    vectors = torch.tensor([[1.0, 0], [0, 1], [1, 0.1], [0.1, 1], [1, 1]])
+    assert Compared("mine", uses, vectors).scores == separation(vectors[[0, 2, 3]], ["x", "x", "y"])
+
+
+def test_blanks_around_a_text_change_nothing() -> None:
+    mine = run("bert")
+    bare, wide = (compared(mine, uses_of("bank", [(text, "")])) for text in ("by a bank", " \tby a bank  "))
+    same(wide.vectors, bare.vectors)
+    assert wide.uses[0].word == "bank"

@@ -95,7 +95,7 @@ def of_texts(run: Any, texts: list[str], how: Record, normalise: bool) -> list[R
     from regard.cli.making import encode
     from regard.evaluate.vectors import sentence_vectors
 
-    if empty := sum(not ids for ids in encode(run, texts)):
+    if empty := sum(not ids for ids in encode(run, [text.strip() for text in texts])):
         note(f"{empty:,} of {len(texts):,} texts are empty: their vectors are 0")
     with counting(len(texts), "embedded") as on_done:
         found = sentence_vectors(run, texts, **how, normalise=normalise, on_done=on_done).numpy()

@@ -49,9 +49,10 @@ class Compared:
 
     @property
     def scores(self) -> dict[str, Any]:
-        """Nothing where fewer than two senses are named."""
-        senses = [use.sense for use in self.uses]
-        return separation(self.vectors, senses) if len(set(senses)) > 1 else {}
+        """Of the uses whose sense is named; nothing where fewer than two senses are."""
+        named = [i for i, use in enumerate(self.uses) if use.sense]
+        senses = [self.uses[i].sense for i in named]
+        return separation(self.vectors[named], senses) if len(set(senses)) > 1 else {}
 
 
 def uses_of(word: str, texts: Iterable[tuple[str, str]]) -> list[Use]:

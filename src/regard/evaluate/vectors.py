@@ -25,6 +25,7 @@ from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.systems.encoder import OnWriter
+from regard.systems.word2vec import WordVectors
 from regard.tap import Recording, record, taps
 from regard.text import Encoded
 from regard.text.words import cut
@@ -77,6 +78,8 @@ def sentence_vectors(
     one_of("pool", pool, POOLS)
     if pool == "first" and onward(run.model):
         raise UserError(f"{run.path} sees at each token what came before: its first one knows nothing; take the last")
+    if pool == "first" and isinstance(run.model, WordVectors):
+        raise UserError(f"{run.path} has one vector for each word: that of the start symbol is the same in all texts")
     encoded = run.tokenizer.encode_batch([text.strip() for text in texts])
     reads = token_vectors(run, encoded, layer=layer, on_done=on_done)
     found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.first) for read in reads]
@@ -87,16 +90,14 @@ def sentence_vectors(
 def word_vectors(
     run: Run, texts: Sequence[str], *, layer: int | None = None, spans: Spans = cut, on_done: Progress = unseen
 ) -> list[list[Word]]:
-    """The words of each text with their vectors in it. `spans` says where words begin and end."""
-    shorn = [text.strip() for text in texts]
-    encoded = [run.tokenizer.encode_with_offsets(text) for text in shorn]
+    """The words of each text with their vectors in it. `spans` says of a text where words begin and end."""
+    encoded = [run.tokenizer.encode_with_offsets(text.strip()) for text in texts]
     reads = token_vectors(run, [each.ids for each in encoded], layer=layer, on_done=on_done)
     found = []
-    for text, bare, tokens, read in zip(texts, shorn, encoded, reads, strict=True):
-        blanks = len(text) - len(text.lstrip())
-        vectors = [over(read, tokens, span, onward(run.model)) for span in spans(bare)]
-        places = [(blanks + begin, blanks + end) for begin, end in spans(bare)]
-        found.append([Word(text[b:e], b, e, vector) for (b, e), vector in zip(places, vectors, strict=True)])
+    for text, tokens, read in zip(texts, encoded, reads, strict=True):
+        blanks, last = len(text) - len(text.lstrip()), onward(run.model)
+        vectors = [over(read, tokens, (begin - blanks, end - blanks), last) for begin, end in spans(text)]
+        found.append([Word(text[b:e], b, e, vector) for (b, e), vector in zip(spans(text), vectors, strict=True)])
     return found
 
 
