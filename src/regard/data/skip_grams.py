@@ -66,9 +66,7 @@ class SkipGrams:
             chances = np.sqrt(drawing.subsample / shares) if drawing.subsample else np.ones(len(shares))
         self.kept = np.where(counts > 0, chances, 0.0).astype(np.float32)
         heaped = np.cumsum(shares**0.75)
-        self.heaped = (
-            heaped / heaped[-1]
-        )  # a sum in another order may be larger: what is drawn above the last is no word
+        self.heaped = heaped / heaped[-1]  # a sum in another order may be larger, and what lies above is no word
         self.batch_tokens, self.stretch = batch_tokens, min(STRETCH, batch_tokens)
         self.plan = lru_cache(maxsize=2)(self._plan)
 
