@@ -8,6 +8,7 @@ import torch
 
 from regard.attention.attend import attend
 from regard.attention.positions import (
+    BIAS,
     PLACES,
     POSITIONS,
     Added,
@@ -264,12 +265,12 @@ def test_a_table_is_as_wide_as_what_it_enters(kind: str) -> None:
         assert position(kind, where, SITE).table(index).shape == (1, 3, columns)
 
 
-def test_buckets_begin_small_and_know_the_heads_and_whether_anybody_looks_ahead() -> None:
-    wide = replace(SITE, width=10_000, heads=101)
+def test_buckets_begin_apart_and_know_the_heads_and_whether_anybody_looks_ahead() -> None:
+    wide = replace(SITE, heads=101)
     for ahead in (True, False):
         made = position("buckets", "input", replace(wide, ahead=ahead))
         assert made.rows.weight.shape == (32, 101)
-        assert float(made.rows.weight.std().detach()) == pytest.approx(0.01, rel=0.1)
+        assert float(made.rows.weight.std().detach()) == pytest.approx(BIAS, rel=0.1)
         assert bool(made.numbers[-1] > 0) is ahead
 
 
