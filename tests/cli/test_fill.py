@@ -110,6 +110,12 @@ def test_spans_are_written(folder: Path) -> None:
     assert done.lines == ["the cat says meow .", "the cow says moo ."]
 
 
+@pytest.mark.parametrize("option", [("--beam", "3"), ("--lowercase",), ("--tokenize", "char")])
+def test_what_would_not_change_the_score_of_spans_is_refused(folder: Path, option: tuple[str, ...]) -> None:
+    because = "restores spans: that is measured without any search, and BLEU is for translators"
+    refused("evaluate", folder / "spans", *option, because=because)
+
+
 def test_spans_have_their_log_probability(folder: Path) -> None:
     (found,) = fine("fill", folder / "spans", "--text", "the dog ___ woof ___", "--json").json
     assert found["filled"] == "the dog says woof ."
@@ -147,8 +153,8 @@ def test_mistakes_are_named(folder: Path, place: User) -> None:
     refused("fill", words, "--text", "___", "--top", "0", because="--top 0: give at least 1")
     refused("fill", words, "--text", f"___{' cat' * 64}", because="has 67 tokens and the context holds 64")
     refused("fill", folder / "spans", "--text", "___", "--top", "3", because="--top is for a masked language model")
-    many = " the ".join(["___"] * 101)
-    refused("fill", folder / "spans", "--text", many, because="101 gaps, and this run tells no more than 100 apart")
+    many = " the ".join(["___"] * 17)
+    refused("fill", folder / "spans", "--text", many, because="17 gaps, and this run tells no more than 16 apart")
     for run in (place.model, place.translator):
         refused("fill", run, "--text", "the ___", because="was not trained to fill gaps: that takes objective 'masked'")
 

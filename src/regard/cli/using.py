@@ -31,12 +31,10 @@ def evaluate(
     from regard.cli.reading import load_runs
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
-    from regard.systems import use_of
 
     runs = load_runs(run, device, "--data")
-    if not runs[0].model.reads_source and (decode.given or lowercase or tokenize != "13a"):
-        name = use_of(runs[0].model).name
-        raise UserError(f"{runs[0].path} is a {name}: it is not decoded, and BLEU is for translators")
+    if decode.given or lowercase or tokenize != "13a":
+        needs_bleu(runs[0])
     results = work(
         runs,
         data,
@@ -221,6 +219,17 @@ def score(
         raise UserError(f"{len(texts)} texts and {len(sources)} sources: each --text needs its own --source")
     results = scored(model, texts, sources)
     emit(results, json, lambda: [print(f"{r['log_probability']:.4f}\t{r['text']}") for r in results])
+
+
+def needs_bleu(run: Any) -> None:
+    """A run that is measured by what it writes: for others options of decoding and of scoring would change nothing."""
+    from regard.objectives import SpanCorruption
+    from regard.systems import use_of
+
+    if isinstance(run.recipe.objective, SpanCorruption):
+        raise UserError(f"{run.path} restores spans: that is measured without any search, and BLEU is for translators")
+    if not run.model.reads_source:
+        raise UserError(f"{run.path} is a {use_of(run.model).name}: it is not decoded, and BLEU is for translators")
 
 
 def within_beam(settings: Any, n_best: int) -> Any:

@@ -92,7 +92,10 @@ def read(job: Job) -> Iterator[Batch]:
         settings: dict[str, Any] = {"labels": run.labels, "context": context, "too_long": "drop"}
         stores, counts = task.write(job.source, run.tokenizer, Path(folder), **settings)
         tell(job, counts, context)
-        batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS, seed=run.recipe.seed)
+        try:
+            batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS, seed=run.recipe.seed)
+        except UserError as error:
+            raise UserError(f"{job.source.name}: {error}") from None
         for batch in batches.in_order():
             yield batch.to(run.model.device)
 

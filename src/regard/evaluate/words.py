@@ -164,6 +164,8 @@ def spearman(one: np.ndarray, other: np.ndarray) -> float:
 def skip_grams(job: Job) -> dict[str, Any]:
     """The objective's loss on a text that was not trained on; its noise follows that text's own frequencies."""
     run, nats, count = job.run, 0.0, 0
+    if not isinstance(run.model, WordVectors):
+        raise UserError("several tables of vectors are not measured together; evaluate one run")
     for batch in read(job):
         nats += float(run.recipe.objective(run.model, batch).nats)
         count += batch.count
