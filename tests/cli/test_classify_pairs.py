@@ -1,12 +1,14 @@
 """`regard train`, `evaluate` and `classify` with two texts and one label: which of them praises?"""
 
 import json
+import math
 import random
 from pathlib import Path
 
 import pytest
 
 from regard.cli import reading
+from tests.cli.conftest import Place
 from tests.cli.shell import fine, refused, settings
 from tests.helpers import lines_file
 
@@ -107,3 +109,21 @@ def test_one_text_takes_no_second(folder: Path) -> None:
     refused(
         "classify", folder / "single", "--text", "a", "--second", "b", because="reads one text: it takes no --second"
     )
+
+
+def test_a_pair_is_explained_as_it_is_classified(run: Path, tmp_path: Path) -> None:
+    both = ("--text", "the soup was good today", "--second", "the cake was bad")
+    asked = fine("classify", run, *both, "--json").json[0]["probabilities"]
+    seen = fine("explain", run, *both, "--json").json
+    for label, chance in zip(seen["labels"], seen["log_probability"], strict=True):
+        assert math.exp(chance) == pytest.approx(asked[label], abs=1e-4)
+    words = [token["label"] for token in seen["target"]["tokens"] if token["label"][0] != "<"]
+    assert words == both[1].split() + both[3].split()
+    fine("explain", run, *both, "--to", tmp_path / "pair.html", tmp_path / "pair.svg")
+    refused("explain", run, *both[:2], because="reads two texts together: give it a second one")
+
+
+def test_one_text_has_no_second(place: Place) -> None:
+    refused("explain", place.model, "--text", "a b", "--second", "c", because="reads one text")
+    both = ("--source", "a b", "--target", "c", "--second", "d")
+    refused("explain", place.translator, *both, because="no text")

@@ -15,7 +15,7 @@ from regard.systems import use_of
 from regard.text.words import cut, spaced
 
 PRINTED = "json"  # as a target: standard output
-Texts = dict[str, Any]  # `text`, or `source` and `target`; the others are None
+Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`; the others are None
 
 
 def check_targets(targets: Sequence[str]) -> None:
@@ -25,7 +25,7 @@ def check_targets(targets: Sequence[str]) -> None:
             known(Path(target), WRITERS)
 
 
-def texts_for(run: Any, text: str | None, source: str | None, target: str | None) -> Texts:
+def texts_for(run: Any, text: str | None, second: str | None, source: str | None, target: str | None) -> Texts:
     """The texts that this kind of run needs; where a translator's target is not given, its own translation.
 
     A classifier reads a text as it was trained, without the spaces around it, a tagger its words with one before each.
@@ -42,7 +42,7 @@ def texts_for(run: Any, text: str | None, source: str | None, target: str | None
         text = spaced(text[begin:end] for begin, end in cut(text))
     elif not run.model.writes_text:
         text = text.strip()
-    return {"text": text, "source": source, "target": target}
+    return {"text": text, "second": second and second.strip(), "source": source, "target": target}
 
 
 def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:

@@ -45,6 +45,7 @@ def explain(
     /,
     *,
     text: Annotated[str | None, Parameter(help="The text that a language model or a classifier reads.")] = None,
+    second: Annotated[str | None, Parameter(help="Where a run reads two texts together: the second one.")] = None,
     source: Annotated[str | None, Parameter(help="The text a translator reads.")] = None,
     target: Annotated[str | None, Parameter(help="Its translation; without it the model's own is taken.")] = None,
     to: Annotated[
@@ -79,7 +80,7 @@ def explain(
     to = (*to, "json") if json and "json" not in to else to
     work.check_targets(to)
     model = load_runs([run], device)[0]
-    texts = work.texts_for(model, text, source, target)
+    texts = work.texts_for(model, text, second, source, target)
     parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
     seen = trace(model, **texts, influence=influence) if to or not steps else None
     if texts["target"] != target:

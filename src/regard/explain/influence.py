@@ -20,7 +20,7 @@ import torch
 from regard.blocks.embedding import Embedding
 from regard.checkpoint import Run
 from regard.errors import UserError
-from regard.explain.listening import Heard, batch
+from regard.explain.listening import Heard, batch, place
 from regard.explain.sides import Side, written
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
@@ -78,7 +78,7 @@ def measured(
                 vectors = model.hidden(tokens, memory)
                 scores = model.logits(vectors[torch.arange(len(rows)), rows])
             else:
-                scores = model.answer(tokens)
+                scores = model.answer(tokens, place(target, tokens))
                 scores = scores if model.answers == "labels" else scores[torch.arange(len(rows)), rows]
         # In double precision, or a sure answer would have no derivative left.
         chances = scores.cpu().double().log_softmax(-1)

@@ -1,7 +1,7 @@
 """One reading of a text with the taps on, and what it showed of attention, gates and experts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from regard.blocks.experts import Experts
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
 from regard.explain.sides import Side
+from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 from regard.tap import Recording, record
 
@@ -47,13 +48,19 @@ def listen(run: Run, source: Side | None, target: Side, *patterns: str) -> Heard
                 memory = model.encode(batch(run, source))
         with record(model, *patterns) as own:
             tokens = batch(run, target)
-            scores = model.decode(tokens, memory) if model.writes_text else model.answer(tokens)
+            scores = model.decode(tokens, memory) if model.writes_text else model.answer(tokens, place(target, tokens))
     return Heard(read, own, scores[0].float())
 
 
 def batch(run: Run, side: Side, rows: int = 1) -> Int[Tensor, "b t"]:
     """A text as the model takes it, several times over where asked."""
     return torch.tensor([[token.id for token in side.tokens]], device=run.model.device).repeat(rows, 1)
+
+
+def place(side: Side, tokens: Int[Tensor, "b t"]) -> Place:
+    """Where the tokens stand, and of which text they are where two share a row."""
+    line = Place.line(tokens)
+    return line if side.second is None else replace(line, segment=(line.index >= side.second).long())
 
 
 def shown(heard: Heard, name: str) -> Float[Tensor, "h q d"]:

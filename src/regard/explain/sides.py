@@ -1,6 +1,6 @@
 """The texts of one reading as the model reads them: tokens, and the characters that each came from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regard.checkpoint import Run
 from regard.errors import UserError
@@ -21,10 +21,11 @@ class Token:
 
 @dataclass(frozen=True)
 class Side:
-    """One text as the model reads it."""
+    """One text as the model reads it, or two in one row, of which the second begins at token `second`."""
 
     text: str
     tokens: tuple[Token, ...]
+    second: int | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -41,13 +42,18 @@ def visible(text: str) -> str:
     return "".join(VISIBLE.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
 
 
-def sides(run: Run, *, text: str | None, source: str | None, target: str | None) -> tuple[Side | None, Side]:
+def sides(
+    run: Run, *, text: str | None, source: str | None, target: str | None, second: str | None = None
+) -> tuple[Side | None, Side]:
     """The texts as the model reads them, or a message that says what this kind of model needs."""
     if not run.model.reads_source:
         if text is None or source is not None or target is not None:
             raise UserError(f"this run is a {use_of(run.model).name}: give it a text, no source and no target")
+        check_second(run, second)
+        if second is not None:
+            return None, pair(run, text, second)
         return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
-    if text is not None or source is None or target is None:
+    if text is not None or second is not None or source is None or target is None:
         raise UserError("this run is a translator: give it a source and a target, no text")
     return side(run, "source", source, ends=True), side(run, "target", target, starts=True)
 
@@ -64,6 +70,24 @@ def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = F
     return Side(
         text, (*first, *(Token(*each) for each in zip(found.ids, found.pieces, found.offsets, strict=True)), *last)
     )
+
+
+def check_second(run: Run, second: str | None) -> None:
+    """A classifier of pairs wants both texts, a model that was pre-trained on pairs takes them, others have no use."""
+    columns = run.recipe.objective.columns
+    if second is not None and "second" not in columns:
+        raise UserError(f"{run.path} reads one text: it takes no second one")
+    if second is None and {"second", "label"} <= set(columns):
+        raise UserError(f"{run.path} reads two texts together: give it a second one")
+
+
+def pair(run: Run, first: str, second: str) -> Side:
+    """Two texts in one row: `<s> first </s> second </s>`."""
+    one, other = side(run, "text", first, starts=True, ends=True), side(run, "second text", second, ends=True)
+    gap = len(first) + 1
+    moved = [replace(t, offset=t.offset and (t.offset[0] + gap, t.offset[1] + gap)) for t in other.tokens]
+    run.model.fits(len(one.tokens) + len(moved), "the row of two texts with its symbols")
+    return Side(f"{first}\n{second}", (*one.tokens, *moved), second=len(one.tokens))
 
 
 def looking(kind: str, source: Side | None, target: Side) -> tuple[Side, Side]:

@@ -67,6 +67,7 @@ def walk(
     *,
     word: str,
     text: str | None = None,
+    second: str | None = None,
     source: str | None = None,
     target: str | None = None,
     layer: int = 0,
@@ -74,7 +75,7 @@ def walk(
     side: str = "auto",
 ) -> Steps:
     """The numbers of the five steps. `side` is "encoder", "decoder" or "cross"; "auto" is the first with the word."""
-    reads, writes = sides(run, text=text, source=source, target=target)
+    reads, writes = sides(run, text=text, second=second, source=source, target=target)
     attentions = every_look(run)
     if not attentions:
         raise UserError(f"{NO_ATTENTION}; there are no steps to walk through")

@@ -124,16 +124,18 @@ def trace(
     run: Run,
     *,
     text: str | None = None,
+    second: str | None = None,
     source: str | None = None,
     target: str | None = None,
     scores: bool = False,
     influence: bool = False,
 ) -> Trace:
-    """Read a text (language model, classifier) or a source and its target (translator) once, and keep what was seen.
+    """Read a text (language model, classifier), two together (classifier of pairs) or a source and its target
+    (translator) once, and keep what was seen.
 
     Influence is measured if asked for, and of a model without attention in any case.
     """
-    reads, writes = sides(run, text=text, source=source, target=target)
+    reads, writes = sides(run, text=text, second=second, source=source, target=target)
     looks, cells, mixtures = every_look(run), gated(run), experts(run)
     wants_influence = run.model.answers != "vectors" and (influence or not looks)
     wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]
