@@ -184,6 +184,21 @@ def test_pre_training_goes_on_with_its_head(tmp_path: Path) -> None:
     assert kept(train(again, tmp_path / "on", start_from=run, quiet=True), run) == weights(run).keys()
 
 
+def test_hidden_words_are_guessed_by_the_head_that_learnt_it_with_one_sentence_or_two(tmp_path: Path) -> None:
+    one, two = pretrained(tmp_path, "masked"), pretrained(tmp_path)
+    data = {"train": str(tmp_path / "pairs.tsv")}
+    given = recipe("bert", data={**data, "fields": {"text": 0}}, objective={"kind": "masked"}, train=STILL)
+    fewer = train(given, tmp_path / "fewer", start_from=two, quiet=True)
+    assert kept(fewer, two) == weights(fewer).keys() == weights(one).keys()
+    given = recipe("bert", data=data, objective={"kind": "masked-pairs"}, train=STILL)
+    more = train(given, tmp_path / "more", start_from=one, quiet=True)
+    assert (
+        kept(more, one)
+        == weights(one).keys()
+        == {name for name in weights(two) if not name.startswith(("head.next.", "head.pool."))}
+    )
+
+
 def test_a_language_model_becomes_a_classifier(tmp_path: Path) -> None:
     run = train(language_model(tmp_path), tmp_path / "run", quiet=True)
     tuned = train(labelled(tmp_path, "good", "bad", kind="gpt"), tmp_path / "tuned", start_from=run, quiet=True)
