@@ -230,3 +230,6 @@ def test_text_settings_given_by_hand_must_be_those_of_the_run(first: Path, tmp_p
         no_other_text(other(tmp_path, text={"kind": kind}), first, settings)
     with refused(f"--set text.kind=word: the tokenizer of {first} is taken, with text.kind = char"):
         no_other_text(other(tmp_path, text={"kind": "word"}), first, ("train.steps=3", "text.kind=word"))
+    with refused("the tokenizer of"):
+        no_other_text(other(tmp_path, text={"kind": "word"}), first, ('text={kind="word"}',))
+    no_other_text(other(tmp_path, text={"kind": "char"}), first, ('text={kind="char"}', "seed=3"))

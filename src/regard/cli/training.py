@@ -93,11 +93,12 @@ def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...]) -> None:
 
     text = read_recipe(run).text
     for setting in settings:
-        section, _, name = setting.partition("=")[0].strip().partition(".")
-        if section == "text" and getattr(text, name) != getattr(recipe.text, name):
-            raise UserError(
-                f"--set {setting}: the tokenizer of {run} is taken, with text.{name} = {getattr(text, name)}"
-            )
+        section, _, one = setting.partition("=")[0].strip().partition(".")
+        for name in [one] if one else vars(text):  # or all of the section
+            if section == "text" and getattr(text, name) != getattr(recipe.text, name):
+                raise UserError(
+                    f"--set {setting}: the tokenizer of {run} is taken, with text.{name} = {getattr(text, name)}"
+                )
 
 
 def free_name(stem: str) -> Path:
