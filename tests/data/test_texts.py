@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.data import IGNORE, Data
-from regard.data.prepare import prepare, stores
+from regard.data.prepare import prepare, report_lines, stores
 from regard.data.texts import TextPairs, Texts
 from regard.objectives import Masked, MaskedPairs, SpanCorruption
 from regard.systems import SYSTEMS, built
@@ -132,3 +132,13 @@ def test_a_context_without_room_for_a_token_stops(tmp_path: Path, task, kind: st
     assert made(tmp_path, task, kind=kind, context=3)[0].batch(0, 0).tokens.shape[1] <= 3
     with refused("the context holds no more than the symbols of a text; raise system.context"):
         made(tmp_path, task, kind=kind, context=2)
+
+
+@pytest.mark.parametrize("too_long, what", [("drop", "dropped as longer than"), ("truncate", "truncated to")])
+def test_a_sentence_of_two_has_half_of_the_context_and_that_is_said(tmp_path: Path, too_long: str, what: str) -> None:
+    """Another pair's second sentence may take its place, however long the first is."""
+    file = lines_file(tmp_path / "pairs.tsv", ["a" * 8 + "\tb", "aaa\t" + "b" * 7, "ab\tba"])
+    data = Data(train=file, valid=file, test=file, too_long=too_long)
+    about = {"context": 17, "folder": tmp_path / "tokens", "say": lambda line: None}
+    done = prepare(data, Text(kind="char"), MaskedPairs(), **about)
+    assert f"longest 8; 1 {what} 7 tokens" in report_lines(done.report)[0]

@@ -120,9 +120,10 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     out = list(report["decided"])
     for split, c in report["splits"].items():
         line = f"{split}: {c['kept']:,} of {c['records']:,} records, {c['tokens']:,} tokens, longest {c['longest']:,}"
+        most = c.get("most") or report["context"]
         lost = [
-            f"{c['dropped']:,} dropped as longer than {report['context']} tokens" if c["dropped"] else "",
-            f"{c['truncated']:,} truncated to {report['context']} tokens" if c["truncated"] else "",
+            f"{c['dropped']:,} dropped as longer than {most} tokens" if c["dropped"] else "",
+            f"{c['truncated']:,} truncated to {most} tokens" if c["truncated"] else "",
             f"{c['empty']:,} empty" if c["empty"] else "",
             f"{c['duplicated']:,} duplicated" if c["duplicated"] else "",
             f"{c['unknown']:,} unknown tokens" if c["unknown"] else "",

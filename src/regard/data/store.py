@@ -50,7 +50,10 @@ class Store:
 
 @dataclass
 class Counts:
-    """What happened to the records of one split on their way to tokens."""
+    """What happened to the records of one split on their way to tokens.
+
+    `most` is what a text may have where that is not the context: one of two that share a row has half of it.
+    """
 
     records: int = 0
     kept: int = 0
@@ -60,6 +63,7 @@ class Counts:
     tokens: int = 0
     unknown: int = 0
     longest: int = 0
+    most: int = 0
     hashes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @property
@@ -68,7 +72,8 @@ class Counts:
         return len(self.hashes) - len(np.unique(self.hashes))
 
     def summary(self) -> dict[str, int]:
-        return {name: value for name, value in vars(self).items() if name != "hashes"} | {"duplicated": self.duplicated}
+        told = {name: value for name, value in vars(self).items() if name != "hashes" and (value or name != "most")}
+        return told | {"duplicated": self.duplicated}
 
 
 class Writer:

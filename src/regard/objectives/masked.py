@@ -109,7 +109,10 @@ class MaskedPairs(Masked):
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
         half = (context - 3) // 2 + 1  # one symbol is its own
-        return write_pairs(source, tokenizer, folder, columns=self.columns, context=half, too_long=too_long)
+        about = {"columns": self.columns, "context": half, "too_long": too_long}
+        stores, counts = write_pairs(source, tokenizer, folder, **about)
+        counts.most = half - 1
+        return stores, counts
 
     def batches(self, stores, tokenizer, model, **budget):
         return TextPairs(stores, self.maker(tokenizer), random=self.random, **budget)
