@@ -64,6 +64,13 @@ def test_the_heads_decide_the_task_and_answer_as_theirs(kind: type, tmp_path: Pa
         same(run.model.answer(TOKENS), reference.logits)
 
 
+def test_with_one_segment_no_pairs_are_judged(tmp_path: Path) -> None:
+    written(tmp_path / "source", BertForPreTraining, type_vocab_size=1)
+    found = import_model(tmp_path / "source", tmp_path / "run")
+    assert found.recipe.objective == Masked()
+    assert "cls.seq_relationship.weight" in found.about["left_out"]
+
+
 def test_the_report_says_where_it_came_from(source: Path, tmp_path: Path) -> None:
     import_model(source, tmp_path / "run")
     about = read_json(tmp_path / "run" / REPORT)["imported"]

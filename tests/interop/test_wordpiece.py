@@ -114,6 +114,10 @@ def test_symbols_may_have_other_names(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text(lines.replace("京", "</s>"))
     with refused("the vocabulary has </s> beside [SEP], which is to be called so here"):
         read(Folder(tmp_path), len(WORDS))
+    changed(tmp_path, "tokenizer_config.json", pad_token="[SEP]")
+    with refused("two special symbols have one name; they are [SEP], un, <s>, [MASK]"):
+        read(Folder(tmp_path), len(WORDS))
+    changed(tmp_path, "tokenizer_config.json", pad_token="[PAD]")
     (tmp_path / "vocab.txt").write_text(lines.replace("[MASK]", "[HIDE]"))
     with refused("the vocabulary has no [MASK]"):
         read(Folder(tmp_path), len(WORDS))

@@ -122,6 +122,7 @@ def task(tensors: dict[str, Tensor], config: dict[str, Any]) -> tuple[Any, tuple
         one_of_them = config.get("problem_type") in (None, "single_label_classification")
         if one_of_them and len(set(labels)) == len(labels) > 1:
             return TASKS[made_for](), labels
-    if WORDS in tensors and NEXT in tensors and POOL in tensors:
+    pairs = config.get("type_vocab_size", 2) > 1  # with one segment two texts cannot be told apart
+    if pairs and WORDS in tensors and NEXT in tensors and POOL in tensors:
         return MaskedPairs(), ()
     return (Masked() if WORDS in tensors else Vectors(pooled=POOL in tensors)), ()

@@ -81,6 +81,8 @@ def renamed(numbers: dict[str, int], folder: Folder) -> dict[str, int]:
     """The vocabulary with our names for the special symbols, in the order of the numbers."""
     given = {**folder.json(SYMBOLS), **folder.json(SETTINGS)}
     names = {content(given.get(role) or usual): ours for role, (usual, ours) in ROLES.items()}
+    if len(names) < len(ROLES):
+        raise UserError(f"{folder.path}: two special symbols have one name; they are {', '.join(names)}")
     for theirs, ours in names.items():
         if theirs not in numbers:
             raise UserError(f"{folder.path}: the vocabulary has no {theirs}")
