@@ -110,6 +110,10 @@ def test_spans_are_written(folder: Path) -> None:
     assert done.lines == ["the cat says meow .", "the cow says moo ."]
 
 
+def test_spans_are_not_translated(folder: Path) -> None:
+    refused("translate", folder / "spans", "--text", "the cat", because="writes what was cut out of a text")
+
+
 @pytest.mark.parametrize("option", [("--beam", "3"), ("--lowercase",), ("--tokenize", "char")])
 def test_what_would_not_change_the_score_of_spans_is_refused(folder: Path, option: tuple[str, ...]) -> None:
     because = "restores spans: that is measured without any search, and BLEU is for translators"

@@ -86,6 +86,8 @@ def test_every_vector_counts_alike_in_an_analogy() -> None:
 def test_a_word_is_found_as_written_then_in_small_letters() -> None:
     assert words().find("Rome") == 4 and words().find("KING") == 2
     assert words().find("rome") is None
+    pieces = Words(torch.eye(4), ["king", "▁king", "▁queen", "Ġrook"])
+    assert [pieces.find(word) for word in ("king", "Queen", "rook", "pawn")] == [1, 2, 3, None]
     with refused("no vector for 'quen'; did you mean 'queen'?"):
         words().neighbours("quen")
     with refused("no vector for 'xyzzy'"):

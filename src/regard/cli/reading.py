@@ -30,9 +30,13 @@ def load_one(paths: Sequence[Path], device: str, others: str) -> Any:
 
 
 def needs_translator(model: Any) -> None:
+    from regard.objectives import SpanCorruption
+
     needs_writer(model)
     if not model.model.reads_source:
         raise misused(model, " and reads no source")
+    if isinstance(model.recipe.objective, SpanCorruption):
+        raise UserError(f"{model.path} writes what was cut out of a text: 'regard fill' is for it")
 
 
 def needs_language_model(model: Any) -> None:

@@ -26,6 +26,7 @@ from regard.shapes import Float, Tensor
 from regard.systems.word2vec import WordVectors
 
 TOGETHER = 256  # questions answered at once
+BEGINS = ("▁", "Ġ", "")  # how vocabularies of pieces mark the beginning of a word
 POLICY = "each word that subsampling leaves, against its neighbours and noise; loss in nats per such word"
 
 
@@ -52,8 +53,9 @@ class Words:
         return Words(model.words.weight[kept], [tokenizer.piece(token) for token in kept])
 
     def find(self, word: str) -> int | None:
-        """Its row; None where it has no vector."""
-        return self.rows.get(word, self.rows.get(word.lower()))
+        """Its row, as a whole word before a piece of one; None where it has no vector."""
+        spelt = (f"{mark}{each}" for each in (word, word.lower()) for mark in BEGINS)
+        return next((self.rows[piece] for piece in spelt if piece in self.rows), None)
 
     def row(self, word: str) -> int:
         """Its row; a word without a vector stops."""
