@@ -111,7 +111,9 @@ def test_spans_are_written(folder: Path) -> None:
 
 
 def test_spans_are_not_translated(folder: Path) -> None:
-    refused("translate", folder / "spans", "--text", "the cat", because="writes what was cut out of a text")
+    because = "writes what was cut out of texts; use 'regard fill'"
+    refused("translate", folder / "spans", "--text", "the cat", because=because)
+    refused("generate", folder / "spans", "--prompt", "the cat", because=because)
 
 
 @pytest.mark.parametrize("option", [("--beam", "3"), ("--lowercase",), ("--tokenize", "char")])
@@ -166,3 +168,16 @@ def test_mistakes_are_named(folder: Path, place: User) -> None:
 def test_a_sure_model_says_so(folder: Path) -> None:
     (found,) = fine("fill", folder / "spans", "--text", "the cat says ___ .", "--json").json
     assert math.exp(found["gaps"][0]["log_probability"]) > 0.5
+
+
+def test_a_gap_is_explained_as_the_symbol_that_stands_for_it(folder: Path) -> None:
+    def labels(side: dict) -> list[str]:
+        return [token["label"] for token in side["tokens"]]
+
+    seen = fine("explain", folder / "words", "--text", "the cat ___ meow .", "--json").json
+    assert labels(seen["target"]) == ["<s>", "the", "cat", "<mask>", "meow", ".", "</s>"]
+    seen = fine("explain", folder / "spans", "--source", "the cat says ___ .", "--json").json
+    assert labels(seen["source"]) == ["the", "cat", "says", "<extra_id_0>", ".", "</s>"]
+    filled = fine("fill", folder / "spans", "--text", "the cat says ___ .", "--json").json[0]["gaps"][0]["text"]
+    assert labels(seen["target"]) == ["<s>", "<extra_id_0>", *filled.split()]
+    refused("explain", folder / "spans", "--source", "the cat", because="mark a gap of the source")

@@ -54,3 +54,7 @@ def test_mistakes(table: Path, place: Place) -> None:
     refused("neighbours", table, "--analogy", "cat dog", because="2 words; give three")
     refused("neighbours", table, "cat", "--top", "0", because="--top 0")
     refused("neighbours", place.model, "cat", because="only word2vec has a table")
+
+
+def test_a_table_has_nothing_to_explain(table: Path) -> None:
+    refused("explain", table, "--text", "the cat", because="nothing to look into; use 'regard neighbours'")

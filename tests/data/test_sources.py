@@ -88,6 +88,7 @@ def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
 BROKEN = {
     "bad.txt": (b"one\ntw\xff\n", TEXT, "line 2: not UTF-8 (invalid start byte at byte 2)"),
     "utf16.txt": ("one".encode("utf-16"), TEXT, "line 1: not UTF-8"),
+    "half.tsv": (b"source\tde\none\teins\n", PAIR, "line 1 names source but not target: say which is which"),
     "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
     "broken.jsonl": (b'{"text": "a"}\n{"text": "b"\n', TEXT, "line 2: not JSON (Expecting ',' delimiter at column 13)"),
     "list.jsonl": (b'["a"]\n', TEXT, "line 1: expected an object, found list"),

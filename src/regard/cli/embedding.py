@@ -148,6 +148,8 @@ def side_by_side(
     from regard.explain.cloud import draw_uses
 
     uses = uses_of(word, labelled(texts) if texts else built_in(word))
+    if not texts:
+        note("without --text the sentences are those of the built-in corpus 'senses'; standard input is not read")
     for run in runs:
         encode(run, list(dict.fromkeys(use.text for use in uses)))  # tells what is unknown
     found = [compared(run, uses, layer=layer) for run in runs]

@@ -7,11 +7,14 @@ from typing import Any
 
 from regard import explain as work
 from regard.cli.output import note
+from regard.decode import fill_spans
 from regard.errors import UserError
 from regard.evaluate import translations
 from regard.explain.draw import WRITERS, known
 from regard.explain.listening import every_look
+from regard.objectives import SpanCorruption
 from regard.systems import use_of
+from regard.text.gaps import Gapped
 from regard.text.words import cut, spaced
 
 PRINTED = "json"  # as a target: standard output
@@ -35,7 +38,7 @@ def texts_for(run: Any, text: str | None, second: str | None, source: str | None
             raise UserError(
                 f"{run.path} translates: give it --source, and --target unless its own translation is meant"
             )
-        target = translations(run, [source], None)[0] if target is None else target
+        target = written(run, source) if target is None else target
     elif text is None or source is not None or target is not None:
         raise UserError(f"{run.path} {use_of(run.model).does}: give it --text, no --source and no --target")
     elif run.model.answers == "tags":
@@ -43,6 +46,19 @@ def texts_for(run: Any, text: str | None, second: str | None, source: str | None
     elif not run.model.writes_text:
         text = text.strip()
     return {"text": text, "second": second and second.strip(), "source": source, "target": target}
+
+
+def written(run: Any, source: str) -> str:
+    """What the run writes of itself: a translation, or what stood in the gaps of the source."""
+    if not isinstance(run.recipe.objective, SpanCorruption):
+        return translations(run, [source], None)[0]
+    symbols, cut = run.recipe.objective.symbols, Gapped.cut(source, run.recipe.text.kind)
+    if not cut.gaps:
+        raise UserError(f"{run.path} writes what is missing: mark a gap of the source with ___")
+    sentinels = tuple(map(run.tokenizer.symbol, symbols))
+    found = fill_spans(run.model, run.tokenizer, [cut], sentinels=sentinels, settings=run.recipe.decode)[0]
+    words = (run.tokenizer.decode(span.tokens).strip() for span in found)
+    return " ".join(f"{name} {each}" for name, each in zip(symbols, words, strict=False))
 
 
 def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:

@@ -46,7 +46,7 @@ def fill(
         raise UserError(f"--top {top}: give at least 1")
     texts, results = checked(text, "--text"), list[Record]()
     for lines in groups(texts):
-        gapped = marked(model, lines, "--text" if texts else f"standard input, from line {len(results) + 1} on:")
+        gapped = marked(model, lines, 0 if texts else len(results) + 1)
         found = written(model, lines, gapped) if spans else guessed(model, lines, gapped, top or TOP)
         if not json:
             show(found)
@@ -69,14 +69,15 @@ def writes_spans(run: Any) -> bool:
     return False
 
 
-def marked(run: Any, texts: Sequence[str], where: str) -> list[Any]:
-    """The texts cut at their gaps."""
+def marked(run: Any, texts: Sequence[str], line: int) -> list[Any]:
+    """The texts cut at their gaps. They begin at this line of standard input, or are arguments where it is 0."""
     from regard.cli.making import encode
     from regard.text.gaps import MARKS, Gapped
 
     found = [Gapped.cut(text.strip(), run.recipe.text.kind) for text in texts]
-    for text, gapped in zip(texts, found, strict=True):
+    for number, (text, gapped) in enumerate(zip(texts, found, strict=True), line):
         if not gapped.gaps:
+            where = f"standard input line {number}:" if line else "--text"
             what = "has no gap" if text.strip() else "is empty"
             raise UserError(
                 f"{where} {text!r} {what}: mark what is missing with {', '.join(MARKS[:-1])} or {MARKS[-1]}"

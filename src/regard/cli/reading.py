@@ -36,7 +36,7 @@ def needs_translator(model: Any) -> None:
     if not model.model.reads_source:
         raise misused(model, " and reads no source")
     if isinstance(model.recipe.objective, SpanCorruption):
-        raise UserError(f"{model.path} writes what was cut out of a text: 'regard fill' is for it")
+        raise misused(model)
 
 
 def needs_language_model(model: Any) -> None:
@@ -63,9 +63,10 @@ def needs_tagger(model: Any) -> None:
 
 def misused(model: Any, lacks: str = "") -> UserError:
     """What the run does, what of that is not enough here, and the command for it."""
-    from regard.systems import use_of
+    from regard.objectives import SpanCorruption
+    from regard.systems.use import FILLER, use_of
 
-    use = use_of(model.model)
+    use = FILLER if isinstance(model.recipe.objective, SpanCorruption) else use_of(model.model)
     return UserError(f"{model.path} {use.does}{lacks}; use 'regard {use.command}'")
 
 

@@ -214,7 +214,10 @@ def tsv_places(labels: list[str | int], first: list[str], columns: Columns, wher
     if columns.called:
         missing = ", ".join(str(label) for label in labels if label not in first)
         raise UserError(f"{where}: no columns named {missing} (there are {', '.join(first)})")
+    fields = " and ".join(f"data.fields.{name}" for name in columns.names)
+    if named := [str(label) for label in labels if label in first]:
+        others = ", ".join(str(label) for label in labels if label not in first)
+        raise UserError(f"{where} names {', '.join(named)} but not {others}: say which is which with {fields}")
     if len(first) > len(labels):
-        named = " and ".join(f"data.fields.{name}" for name in columns.names)
-        raise UserError(f"{where}: {len(first)} columns, {len(labels)} are needed: say which with {named}")
+        raise UserError(f"{where}: {len(first)} columns, {len(labels)} are needed: say which with {fields}")
     return list(range(len(labels))), False

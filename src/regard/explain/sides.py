@@ -1,10 +1,12 @@
 """The texts of one reading as the model reads them: tokens, and the characters that each came from."""
 
+import re
 from dataclasses import dataclass, replace
 
 from regard.checkpoint import Run
 from regard.errors import UserError
 from regard.systems import use_of
+from regard.text.gaps import GAP, GLUED
 from regard.text.tokenizer import END, START, UNKNOWN
 
 VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
@@ -60,16 +62,32 @@ def sides(
 
 def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = False) -> Side:
     """One text cut into tokens, with the start symbol before it, the end symbol after it, or both."""
-    found = run.tokenizer.encode_with_offsets(text)
-    if not found.ids:
+    found = tokens_of(run, text)
+    if not found:
         raise UserError(f"the {what} {text!r} is empty: there is nothing to look at")
     first = [Token(run.tokenizer.start, START, None)] if starts else []
     last = [Token(run.tokenizer.end, END, None)] if ends else []
     symbols = " and ".join(["start"] * starts + ["end"] * ends)
-    run.model.fits(len(found.ids) + starts + ends, f"the {what} with its {symbols} symbol")
-    return Side(
-        text, (*first, *(Token(*each) for each in zip(found.ids, found.pieces, found.offsets, strict=True)), *last)
-    )
+    run.model.fits(len(found) + starts + ends, f"the {what} with its {symbols} symbol")
+    return Side(text, (*first, *found, *last))
+
+
+def tokens_of(run: Run, text: str) -> list[Token]:
+    """The tokens of a text; a gap, where the run knows gaps, is the symbol that stands for it."""
+    symbols, found, begin, gaps = run.recipe.objective.symbols, [], 0, 0
+    marks = re.compile("|".join((GAP.pattern, *map(re.escape, symbols)))) if symbols else re.compile("(?!)")
+    for mark in (*marks.finditer(text), None):
+        part = text[begin : mark.start() if mark else len(text)]
+        if mark and run.recipe.text.kind in GLUED:
+            part = part.removesuffix(" ")
+        cut = run.tokenizer.encode_with_offsets(part)
+        for token, piece, (start, end) in zip(cut.ids, cut.pieces, cut.offsets, strict=True):
+            found.append(Token(token, piece, (begin + start, begin + end)))
+        if mark:
+            name = mark[0] if mark[0] in symbols else symbols[min(gaps, len(symbols) - 1)]
+            found.append(Token(run.tokenizer.symbol(name), name, None))
+            begin, gaps = mark.end(), gaps + 1
+    return found
 
 
 def check_second(run: Run, second: str | None) -> None:
@@ -78,7 +96,7 @@ def check_second(run: Run, second: str | None) -> None:
     if second is not None and "second" not in columns:
         raise UserError(f"{run.path} reads one text: it takes no second one")
     if second is None and {"second", "label"} <= set(columns):
-        raise UserError(f"{run.path} reads two texts together: give it a second one")
+        raise UserError(f"{run.path} reads two texts together: give it a second one (--second)")
 
 
 def pair(run: Run, first: str, second: str) -> Side:

@@ -12,6 +12,7 @@ import numpy as np
 from regard.attention.look import ROLES
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
+from regard.errors import UserError
 from regard.explain.influence import Influence, influence_of, outputs_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
 from regard.explain.sides import Side, looking, named, sides, written
@@ -137,6 +138,8 @@ def trace(
     """
     reads, writes = sides(run, text=text, second=second, source=source, target=target)
     looks, cells, mixtures = every_look(run), gated(run), experts(run)
+    if not (looks or cells or mixtures) and run.model.answers == "vectors":
+        raise UserError(f"{run.path} has a vector for each word and nothing to look into; use 'regard neighbours'")
     wants_influence = run.model.answers != "vectors" and (influence or not looks)
     wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]
     heard = listen(run, reads, writes, *wanted, *(f"{name}.gates" for name in (*cells, *mixtures)))

@@ -14,6 +14,7 @@ class Use(NamedTuple):
 
 
 TRANSLATOR = Use("translator", "translates", "translate")
+FILLER = Use("gap filler", "writes what was cut out of texts", "fill")  # a translator that was trained on spans
 LANGUAGE_MODEL = Use("language model", "is a language model", "generate")
 READERS = {  # by what they answer
     "labels": Use("classifier", "classifies texts", "classify"),

@@ -85,7 +85,7 @@ class Tokenizer:
         if settings.vocabulary > len(tokenizer):
             raise UserError(
                 f"the text holds no more than {len(tokenizer)} different tokens of kind '{settings.kind}'; "
-                f"text.vocabulary = {settings.vocabulary} is more than the data allows"
+                f"text.vocabulary = {settings.vocabulary} is more than the data allows; 0 takes what there is"
             )
         return tokenizer
 
