@@ -268,3 +268,9 @@ def test_nothing_is_pickled_anywhere() -> None:
         and "weights_only=True" not in line
     ]
     assert not found
+
+
+def test_another_library_s_folder_is_told_from_a_run(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "bert", "hidden_size": 7}')
+    with refused(f"{tmp_path} is no run but another library's model; 'regard import {tmp_path} --out RUN' makes one"):
+        load(tmp_path)

@@ -158,6 +158,8 @@ def read_recipe(folder: Path) -> Recipe:
     values = read_json(folder / CONFIG)
     if not isinstance(values, dict):
         raise UserError(f"{folder / CONFIG} is damaged: it holds no settings")
+    if "model_type" in values and "system" not in values:
+        raise UserError(f"{folder} is no run but another library's model; 'regard import {folder} --out RUN' makes one")
     if not isinstance(written := values.pop("format", FORMAT), int):
         raise UserError(f"{folder / CONFIG} is damaged: its format is {written!r}")
     if written > FORMAT:
