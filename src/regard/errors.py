@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 
 class UserError(Exception):
@@ -44,6 +46,13 @@ def share(section: str, settings: object, *names: str) -> None:
     for name in names:
         if not 0 <= getattr(settings, name) < 1:
             raise UserError(f"{section}.{name} = {getattr(settings, name)}; it must be at least 0 and less than 1")
+
+
+def unused(section: str, settings: Any, names: Iterable[str], because: str) -> None:
+    """Stop when one of these settings was given another value than its own, for it would change nothing."""
+    for field in fields(settings):
+        if field.name in names and (value := getattr(settings, field.name)) != field.default:
+            raise UserError(f"{section}.{field.name} = {value} changes nothing: {because}")
 
 
 def suggest(word: str, known: list[str]) -> str:

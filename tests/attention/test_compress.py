@@ -1,42 +1,41 @@
-"""Compression collapses to plain attention at stride 1 and never shows a query its own future."""
+"""Compressions against loops over tokens; what they do with padding, with the future, and before the first step."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from regard.attention.compress import Compression, Pool
+from regard.attention.compress import Compression, Projected, Strided
 from regard.attention.heads import MultiHead
 from regard.attention.look import Look
 from regard.attention.patterns import causal
 from tests.helpers import line, same
 
 
-def pooled(compress: Compression | None) -> MultiHead:
+def compressed(compress: Compression) -> MultiHead:
     torch.manual_seed(2)
     return MultiHead(22, 2, Look("decoder", pattern=causal, compress=compress))
 
 
-def test_pooling_one_by_one_is_plain_attention() -> None:
-    x, at = torch.randn(3, 13, 22), line(3, 13)
-    assert torch.equal(pooled(Pool(1))(x, at), pooled(None)(x, at))
-
-
-def test_pooling_takes_the_mean_of_each_complete_block() -> None:
-    key, value = torch.randn(2, 3, 13, 5), torch.randn(2, 3, 13, 7)
+def test_a_stride_mixes_its_keys_and_stands_at_the_last_of_them() -> None:
+    key, value = torch.randn(2, 3, 13, 5), torch.randn(2, 3, 13, 5)
     at = replace(line(2, 13), present=torch.arange(13) < torch.tensor([[13], [9]]))
-    short_key, short_value, where = Pool(5)(key, value, at)
-    assert short_key.shape == (2, 3, 2, 5) and short_value.shape == (2, 3, 2, 7)
-    for block in range(2):
-        same(short_key[:, :, block], sum(key[:, :, 5 * block + i] for i in range(5)) / 5)
-        same(short_value[:, :, block], sum(value[:, :, 5 * block + i] for i in range(5)) / 5)
-    assert where.index.tolist() == [[4, 9], [4, 9]]
-    assert where.present.tolist() == [[True, True], [True, False]], "a block with padding in it is not there"
+    strided = Strided(3, 5, stride=4)
+    short_key, short_value, where = strided(key, value, at)
+    for got, given, weight in ((short_key, key, strided.keys), (short_value, value, strided.values)):
+        assert got.shape == (2, 3, 4, 5)
+        same(got[:, :, 0], given[:, :, 0])
+        for step in range(3):
+            for head in range(3):
+                each = [given[:, head, 4 * step + i] @ weight[head, 5 * i : 5 * i + 5] for i in range(4)]
+                same(got[:, head, 1 + step], sum(each))
+    assert where.index.tolist() == [[0, 3, 7, 11]] * 2
+    assert where.present.tolist() == [[True] * 4, [True, True, True, False]], "a mix with padding in it is not there"
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 5])
-def test_pooling_never_leaks_the_future(stride: int) -> None:
-    attention, at = pooled(Pool(stride)), line(1, 13)
+def test_a_stride_never_leaks_the_future(stride: int) -> None:
+    attention, at = compressed(Strided(2, 11, stride)), line(1, 13)
     x = torch.randn(1, 13, 22)
     for place in range(13):
         changed = x.clone()
@@ -44,14 +43,31 @@ def test_pooling_never_leaks_the_future(stride: int) -> None:
         same(attention(changed, at)[:, :place], attention(x, at)[:, :place])
 
 
-def test_before_the_first_block_is_complete_there_is_nothing_to_see() -> None:
-    attention, at = pooled(Pool(5)), line(1, 13)
-    context = attention(torch.randn(1, 13, 22), at) - attention.output.bias
-    assert not context[:, :4].any()
-    assert context[:, 4:].any(-1).all()
+@pytest.mark.parametrize("length", [3, 13])
+def test_before_the_first_step_is_complete_the_first_token_is_all_there_is_to_see(length: int) -> None:
+    attention, x = compressed(Strided(2, 11, stride=5)), torch.randn(1, length, 22)
+    first = attention.output(attention.to_value(x[:, :1]))
+    got = attention(x, line(1, length))
+    same(got[:, :4], first.expand(1, min(4, length), 22))
+    assert not torch.isclose(got[:, 4:], first).all(-1).any(), "from then on there is more"
 
 
-def test_a_text_shorter_than_a_block_sees_nothing() -> None:
-    attention = pooled(Pool(5))
-    got = attention(torch.randn(1, 3, 22), line(1, 3))
-    same(got, attention.output.bias.expand(1, 3, 22))
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("length", [1, 5, 11])
+def test_a_projection_is_a_weighted_sum_over_the_places_that_are_there(shared: bool, length: int) -> None:
+    projected = Projected(11, 3, shared=shared)
+    key, value = torch.randn(2, 2, length, 7), torch.randn(2, 2, length, 7)
+    present = torch.arange(length) < torch.tensor([[length], [max(1, length - 2)]])
+    got = projected(key, value, replace(line(2, length), present=present))
+    for short, given, weight in ((got[0], key, projected.keys), (got[1], value, projected.values)):
+        for row in range(2):
+            for slot in range(3):
+                terms = [weight[slot, t] * given[row, :, t] for t in range(length) if present[row, t]]
+                same(short[row, :, slot], sum(terms))
+    assert got[2].present is None, "a mix is always there"
+    assert (projected.keys is projected.values) == shared
+
+
+def test_no_compression_changes_nothing() -> None:
+    key, value, at = torch.randn(1, 2, 5, 3), torch.randn(1, 2, 5, 3), line(1, 5)
+    assert Compression()(key, value, at) == (key, value, at)

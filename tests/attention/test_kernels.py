@@ -8,9 +8,22 @@ import torch
 from regard.attention import kernels
 from regard.attention.kernels import fastest, formula
 from regard.attention.patterns import Pattern, Sight, causal, everyone, window
+from regard.attention.positions import Position
 from regard.attention.scores import SCORES, ScaledDot
 from regard.place import Place
 from tests.helpers import line, same
+
+
+class Fixed(Position):
+    """The same numbers added to the scores of any places."""
+
+    def __init__(self, bias: torch.Tensor):
+        super().__init__()
+        self.bias = bias
+
+    def on_scores(self, query, q, k):
+        return self.bias
+
 
 PATTERNS = {"everyone": everyone, "causal": causal, "window": window(3), "local": causal & window(2)}
 
@@ -54,7 +67,11 @@ def test_a_bias_is_added_by_both(pattern: str, across: bool) -> None:
     k = line(2, 7)
     q = line(2, 5) if across else k
     length = q.index.shape[1]
-    rest = {"sight": Sight(PATTERNS[pattern], q, k), "score": ScaledDot(), "bias": torch.randn(1, 3, length, 7)}
+    rest = {
+        "sight": Sight(PATTERNS[pattern], q, k),
+        "score": ScaledDot(),
+        "position": Fixed(torch.randn(1, 3, length, 7)),
+    }
     tensors = torch.randn(2, 3, length, 11), torch.randn(2, 3, 7, 11), torch.randn(2, 3, 7, 13)
     for a, b in zip(
         value_and_gradients(fastest, *tensors, **rest), value_and_gradients(formula, *tensors, **rest), strict=True
@@ -72,7 +89,7 @@ def test_a_query_that_may_look_nowhere_gets_zeros_in_value_and_gradient(kernel, 
     rest = {
         "sight": Sight(blind, line(2, 5), line(2, 7)),
         "score": SCORES[score](3, 11),
-        "bias": torch.randn(1, 3, 5, 7) if bias else None,
+        "position": Fixed(torch.randn(1, 3, 5, 7)) if bias else Position(),
     }
     context, query, key, value = value_and_gradients(
         kernel, torch.randn(2, 3, 5, 11), torch.randn(2, 3, 7, 11), torch.randn(2, 3, 7, 11), **rest

@@ -7,21 +7,9 @@ import pytest
 import torch
 
 from regard.attention.attend import attend
-from regard.attention.positions import (
-    BIAS,
-    PLACES,
-    POSITIONS,
-    Added,
-    AddedToHeads,
-    Buckets,
-    Concatenated,
-    Learned,
-    Position,
-    Rotary,
-    Sinusoid,
-    Site,
-    position,
-)
+from regard.attention.positions import Added, AddedToHeads, Concatenated, Learned, Position, Rotary, Sinusoid
+from regard.attention.relative import Alibi, Buckets
+from regard.attention.schemes import BIAS, PLACES, POSITIONS, Each, Site, position
 from regard.systems.gpt import Gpt
 from regard.systems.transformer import Transformer
 from tests.helpers import line, place, refused, same
@@ -229,7 +217,7 @@ def test_without_positions_permuting_the_input_permutes_the_output() -> None:
     before, after = plain.encode(source).vectors, plain.encode(source[:, order]).vectors
     same(after, before[:, order])
     assert not torch.allclose(after, before), "invariant would be another thing"
-    for kind in ("sinusoidal", "learned", "rotary", "buckets"):
+    for kind in ("sinusoidal", "learned", "rotary", "buckets", "alibi", "shaw"):
         model = Transformer(**SMALL, position=kind).build(31).eval()
         before, after = model.encode(source).vectors, model.encode(source[:, order]).vectors
         assert not torch.allclose(after, before[:, order], atol=1e-3), f"{kind} does not see order"
@@ -247,7 +235,7 @@ def test_the_base_class_changes_nothing() -> None:
 @pytest.mark.parametrize("where", PLACES)
 def test_a_configuration_names_a_scheme_or_is_refused(kind: str, where: str) -> None:
     site = replace(SITE, head_width=10)
-    schemes = {"none": Position, "rotary": Rotary, "buckets": Buckets}
+    schemes = {"none": Position, "rotary": Rotary, "buckets": Buckets, "alibi": Alibi, "shaw": Each}
     if kind in schemes and where != "input":
         with refused(f"position '{kind}' has no table to put at '{where}'; leave position_at out"):
             position(kind, where, site)

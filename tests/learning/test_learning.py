@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.attention.positions import Buckets
+from regard.attention.relative import Buckets
 from regard.evaluate import evaluate
 from tests.learning.toys import copied, spelt, trained
 
@@ -77,8 +77,8 @@ def test_llama_learns_to_copy_words_of_any_length(tmp_path: Path) -> None:
 def test_a_gpt_that_sees_only_itself_cannot_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mask turned round: a token may look at itself and at nothing before it."""
     from regard.attention.patterns import Pattern
-    from regard.systems import gpt
+    from regard.systems import long
 
-    monkeypatch.setattr(gpt, "causal", Pattern(lambda q, k: k.index == q.index))
+    monkeypatch.setattr(long, "causal", Pattern(lambda q, k: k.index == q.index))
     _, second = copied(tmp_path, "gpt", range(5, 6), **COPY)
     assert second > 1

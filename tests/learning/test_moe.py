@@ -32,7 +32,7 @@ def test_it_learns_to_spell_backwards_and_its_losses_spread_the_work(tmp_path: P
     run = backwards(tmp_path)
     even = evaluate([run])
     assert even["exact_match"] >= 0.9
-    assert max(even["expert_load_cv"].values()) < 0.35
+    assert max(even["expert_load_cv"].values()) < 0.5
     report = json.loads((run.path / REPORT).read_text())["measured"]
     assert report["expert_load"] == even["expert_load"]  # validated on the same words
 

@@ -28,8 +28,8 @@ def slow(layer: Experts, x: Tensor, noise: Tensor | None, chosen: int) -> tuple[
     """Output, gates G(x) (eq. 1-5) and P(x, i) (eq. 8, 9), one token and one expert at a time."""
     outputs, gates, likely = [], [], []
     for t, token in enumerate(x):
-        clean = [(layer.to_score.weight[i] * token).sum() for i in range(EXPERTS)]
-        spread = [((layer.to_noise.weight[i] * token).sum().exp() + 1).log() for i in range(EXPERTS)]
+        clean = [(layer.to_score[i] * token).sum() for i in range(EXPERTS)]
+        spread = [((layer.to_noise[i] * token).sum().exp() + 1).log() for i in range(EXPERTS)]
         score = [c if noise is None else c + noise[t, i] * spread[i] for i, c in enumerate(clean)]
         kept = [i for i in range(EXPERTS) if score[i] >= kth_highest(score, chosen)]
         total = sum(score[i].exp() for i in kept)

@@ -10,7 +10,8 @@ from torch import nn
 from transformers import T5Config, T5ForConditionalGeneration
 from transformers.models.t5.modeling_t5 import T5Attention, T5LayerNorm
 
-from regard.attention.positions import BIAS, Buckets
+from regard.attention.relative import Buckets
+from regard.attention.schemes import BIAS
 from regard.blocks.norms import normalizer
 from regard.data import IGNORE, Batch
 from regard.objectives import NextToken

@@ -182,8 +182,8 @@ def test_weights_recorded_from_elsewhere(run: Run, monkeypatch: Patch) -> None:
 def test_a_recording_that_changes_what_is_computed(translator: Run, monkeypatch: Patch) -> None:
     show = Look._show
 
-    def intrudes(self, query, key, value, sight, bias, context):
-        show(self, query, key, value, sight, bias, context)
+    def intrudes(self, query, key, value, sight, context):
+        show(self, query, key, value, sight, context)
         if self.weights.listener is not None:
             context *= 1 + 1e-6
 

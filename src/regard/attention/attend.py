@@ -16,6 +16,7 @@ from regard.shapes import Bool, Float, Tensor
 class Attended(NamedTuple):
     scores: Float[Tensor, "b h q k"]
     weights: Float[Tensor, "b h q k"]
+    dropped: Float[Tensor, "b h q k"]  # the weights that are left by dropout
     context: Float[Tensor, "b h q d"]
 
 
@@ -42,7 +43,7 @@ def attend(
         scores = scores.masked_fill(~allow, -torch.inf)
     weights = softmax_or_zero(scores) if allow is not None else scores.softmax(-1)
     dropped = torch.nn.functional.dropout(weights, dropout) if dropout else weights
-    return Attended(scores, weights, dropped @ value)
+    return Attended(scores, weights, dropped, dropped @ value)
 
 
 def softmax_or_zero(scores: Float[Tensor, "*n k"]) -> Float[Tensor, "*n k"]:

@@ -20,7 +20,11 @@ ROLES = ("encoder", "decoder", "cross")  # a source looks at itself, a text at i
 
 
 class Look(nn.Module):
-    """Queries look at keys and take home a mix of values. `role` is one of `ROLES`."""
+    """Queries look at keys and take home a mix of values. `role` is one of `ROLES`.
+
+    Taps: what was given (after compression), `scores` and `weights` for each query and key, `context` what is taken
+    home, `added` what of that comes from places and not from values, where there is such a thing.
+    """
 
     def __init__(
         self,
@@ -39,7 +43,7 @@ class Look(nn.Module):
         self.compress, self.dropout = compress or Compression(), dropout
         self.kernel = fastest
         self.query, self.key, self.value = Tap(), Tap(), Tap()
-        self.scores, self.weights, self.context = Tap(), Tap(), Tap()
+        self.scores, self.weights, self.added, self.context = Tap(), Tap(), Tap(), Tap()
 
     @property
     def reach(self) -> int:
@@ -56,16 +60,16 @@ class Look(nn.Module):
     ) -> Float[Tensor, "b h q e"]:
         key, value, k = self.compress(key, value, k)
         sight = Sight(self.pattern, q, k)
-        bias = self.position.on_scores(query, q, k)
         dropout = self.dropout if self.training else 0.0
-        context = self.kernel(query, key, value, sight=sight, score=self.score, bias=bias, dropout=dropout)
-        self._show(query, key, value, sight, bias, context)
+        context = self.kernel(query, key, value, sight=sight, score=self.score, position=self.position, dropout=dropout)
+        self._show(query, key, value, sight, context)
         return context
 
-    def _show(self, query, key, value, sight: Sight, bias, context) -> None:
+    def _show(self, query, key, value, sight: Sight, context) -> None:
         """Offer everything to the taps; the weights are computed beside the kernel, from what the kernel was given."""
 
         def seen(heads: list[int] | None) -> Attended:
+            bias = self.position.on_scores(query, sight.q, sight.k)
             parts = [query, serve(key, query.shape[1]), serve(value, query.shape[1])]
             apart = heads is not None and not any(True for _ in self.score.parameters())
             if apart:  # a score with a matrix for each head is computed whole
@@ -79,4 +83,6 @@ class Look(nn.Module):
         self.value(lambda: value)
         self.scores(lambda: seen(self.scores.heads).scores)
         self.weights(lambda: seen(self.weights.heads).weights)
+        if self.position.on_values:
+            self.added(lambda: self.position.on_context(seen(None).weights, sight.q, sight.k))
         self.context(lambda: context)

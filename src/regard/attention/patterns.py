@@ -4,8 +4,9 @@ Two rules hold under every pattern: nobody looks at padding, and nobody looks ou
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from regard.attention.blocks import BigBird, Blocks, Local
 from regard.place import Place
 from regard.shapes import Bool, Tensor
 
@@ -15,16 +16,22 @@ class Pattern:
     """`rule(q, k)` sees places whose fields broadcast to one value per pair of query and key.
 
     `reach` is the largest distance that the rule names; checks run on inputs longer than it. `ahead` is False where
-    nobody may look at what follows.
+    nobody may look at what follows. Where the rule is one on `blocks`, few of which see each other, it holds between
+    all tokens of two such blocks that `within` lets see each other too.
     """
 
     rule: Callable[[Place, Place], Tensor]
     reach: int = 0
     ahead: bool = True
+    blocks: Blocks | None = None
+    within: "Pattern | None" = None
 
     def __and__(self, other: "Pattern") -> "Pattern":
         reach, ahead = max(self.reach, other.reach), self.ahead and other.ahead
-        return Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), reach, ahead)
+        both = Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), reach, ahead)
+        if self.blocks is None or other.blocks is not None:
+            return both
+        return replace(both, blocks=self.blocks, within=other if self.within is None else self.within & other)
 
     def __or__(self, other: "Pattern") -> "Pattern":
         reach, ahead = max(self.reach, other.reach), self.ahead or other.ahead
@@ -38,6 +45,20 @@ causal = Pattern(lambda q, k: k.index <= q.index, ahead=False)
 def window(size: int) -> Pattern:
     """Keys at most `size` places away, before or after."""
     return Pattern(lambda q, k: (q.index - k.index).abs() <= size, reach=size)
+
+
+def local(size: int) -> Pattern:
+    """Keys of the same block of `size` tokens (S13)."""
+    return of_blocks(Local(size))
+
+
+def bigbird(blocks: BigBird) -> Pattern:
+    """Blocks near by, the first ones, and a few at random (S12)."""
+    return of_blocks(blocks) if blocks.ahead else replace(of_blocks(blocks) & causal, blocks=blocks, within=causal)
+
+
+def of_blocks(blocks: Blocks) -> Pattern:
+    return Pattern(blocks.rule, reach=blocks.reach, blocks=blocks)
 
 
 @dataclass(frozen=True)
@@ -60,6 +81,12 @@ class Sight:
         Padding need not be hidden here: it stands at the right, so no present token looks at it.
         """
         return self.pattern is causal and self.q is self.k and not self._documents
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """The rule on blocks where these places can be cut into blocks: tokens look at themselves, in one document per
+        row, which is numbered from its start."""
+        return self.pattern.blocks if self.q is self.k and not self._documents else None
 
     def allow(self) -> Bool[Tensor, "b 1 q k"]:
         """One truth value per pair, the same for all heads."""

@@ -1,21 +1,16 @@
 """Where order comes in (B7). A scheme overrides only where it acts; the base class holds the neutral answers.
 
 Sinusoids and learned rows are *tables*; a table enters in one of three ways: added at the input, added to queries, keys
-and values inside every head, or concatenated to the word vector. Rotary turns queries and keys, buckets add to the
-scores: both see only how far apart two tokens are, and have no table of indices.
+and values inside every head, or concatenated to the word vector. Rotary turns queries and keys; what adds to the scores
+is in `relative.py`. These see only how far apart two tokens are, and have no table of indices.
 """
-
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from regard.errors import UserError, suggest
+from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
-
-BIAS = 2.0  # the first spread of what is added to scores: AdamW moves it by a rate a step and would take thousands
 
 
 class Position(nn.Module):
@@ -24,6 +19,11 @@ class Position(nn.Module):
     reach = 0
     limit: int | None = None  # the longest sequence it can number
     takes = 0  # of the width, what the word vector must leave free
+    on_values = False  # whether `on_context` adds anything
+
+    def inside(self) -> "Position":
+        """What one layer of a stack is given: the same for all, unless each learns its own."""
+        return self
 
     def on_input(self, x: Float[Tensor, "b t w"], at: Place) -> Tensor:
         return x
@@ -32,6 +32,10 @@ class Position(nn.Module):
         return query, key, value
 
     def on_scores(self, query: Tensor, q: Place, k: Place) -> Tensor | None:
+        return None
+
+    def on_context(self, weights: Tensor, q: Place, k: Place) -> Tensor | None:
+        """What is added to the mix of values; where it is something, no fused kernel can be used."""
         return None
 
 
@@ -139,95 +143,3 @@ class Rotary(Position):
 def rates(width: int, base: float) -> Float[Tensor, "half"]:
     """base^(-2i/width) for i = 0, 1, ...: each pair of components turns more slowly than the one before."""
     return base ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
-
-
-class Buckets(Position):
-    """A learned number for each head and range of distances, added to the scores (Raffel et al., 2020, section 2.1).
-
-    Near keys have a bucket for each distance, farther ones share ranges that grow; from `reach` on all share the last.
-    With `ahead` half of the buckets are for keys that follow their query. Without it nobody looks there.
-    """
-
-    numbers: Tensor
-
-    def __init__(self, heads: int, *, ahead: bool, std: float, buckets: int = 32, reach: int = 128):
-        super().__init__()
-        self.reach = reach
-        self.rows = nn.Embedding(buckets, heads)
-        nn.init.normal_(self.rows.weight, std=std)
-        near = [bucket(offset, buckets, reach, ahead=ahead) for offset in range(-reach, reach + 1)]
-        self.register_buffer("numbers", torch.tensor(near), persistent=False)
-
-    def on_scores(self, query, q, k):
-        offset = (alike(k)[:, None, :] - alike(q)[:, :, None]).clamp(-self.reach, self.reach)
-        by_offset = self.rows.weight[self.numbers].T  # summing gradients here first is much faster than in the buckets
-        picked = by_offset.index_select(1, (offset + self.reach).flatten())
-        return picked.unflatten(1, offset.shape).transpose(0, 1).to(query.dtype)
-
-
-def bucket(offset: int, buckets: int, reach: int, *, ahead: bool) -> int:
-    """The bucket of a key that stands `offset` places after its query, or before it where that is negative.
-
-    The first half of a direction's n buckets holds one distance each, m of them. Then bucket m + j begins at the
-    distance m (reach / m)^(j / (n - m)): compared in whole numbers, for rounding would move the edges.
-    """
-    if ahead:
-        return bucket(-abs(offset), buckets // 2, reach, ahead=False) + (buckets // 2 if offset > 0 else 0)
-    distance, single = max(0, -offset), buckets // 2
-    if distance < single:
-        return distance
-    shared = buckets - single
-    begun = [j for j in range(shared) if distance**shared * single**j >= reach**j * single**shared]
-    return single + begun[-1]
-
-
-def alike(at: Place) -> Int[Tensor, "rows t"]:
-    """The indices of all rows, or of one where all are counted alike: such rows are one in memory."""
-    return at.index[:1] if at.index.stride(0) == 0 else at.index
-
-
-@dataclass(frozen=True)
-class Site:
-    """What a scheme is made for.
-
-    Vectors of `width` whose words have the scale `std`, heads of `head_width`, texts of at most `limit` tokens, of
-    whom some may look `ahead`.
-    """
-
-    width: int
-    heads: int
-    head_width: int
-    limit: int
-    std: float
-    ahead: bool = True
-
-
-SCHEMES: dict[str, Callable[[Site], Position]] = {
-    "none": lambda site: Position(),
-    "rotary": lambda site: Rotary(site.head_width),
-    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
-}
-TABLES: dict[str, Callable[[Site, int, float], Table]] = {
-    "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
-    "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
-}
-POSITIONS = (*SCHEMES, *TABLES)
-PLACES = ("input", "heads", "concatenated")
-
-
-def position(kind: str, place: str, site: Site) -> Position:
-    """The scheme that a configuration names."""
-    if kind not in POSITIONS:
-        raise UserError(f"no position scheme '{kind}'{suggest(kind, list(POSITIONS))}")
-    if place not in PLACES:
-        raise UserError(f"positions cannot enter at '{place}'{suggest(place, list(PLACES))}")
-    if kind in SCHEMES:
-        if place != "input":
-            raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
-        return SCHEMES[kind](site)
-    table = TABLES[kind]
-    if place == "input":
-        return Added(table(site, site.width, site.std))
-    if place == "heads":
-        return AddedToHeads(table(site, site.head_width, 1.0))  # queries and keys are of the size of one
-    return Concatenated(table(site, site.width // 4, site.std), takes=site.width // 4)

@@ -7,6 +7,7 @@ from torch import nn
 from regard.attention.cache import KeyValues, Layer
 from regard.attention.heads import MultiHead
 from regard.blocks.embedding import Embedding
+from regard.blocks.experts import Experts
 from regard.blocks.feedforward import FeedForward, Gated
 from regard.blocks.memory import Memory
 from regard.place import Place
@@ -15,12 +16,12 @@ from regard.tap import Tap
 
 
 class Block(nn.Module):
-    """Attention within the text, attention to a memory where `cross` is given, then the feed-forward layer."""
+    """Attention within the text, attention to a memory where `cross` is given, then a feed-forward layer or experts."""
 
     def __init__(
         self,
         attention: MultiHead,
-        feedforward: FeedForward | Gated,
+        feedforward: FeedForward | Gated | Experts,
         residual: Callable[[], nn.Module],
         *,
         cross: MultiHead | None = None,
@@ -44,7 +45,7 @@ class Block(nn.Module):
             if memory is None:
                 raise ValueError("a block with cross-attention was given no memory to look at")
             x = self.around_cross(x, lambda y: look_across(cross, y, at, memory, cache))
-        x = self.around_feedforward(x, self.feedforward)
+        x = self.around_feedforward(x, lambda y: self.feedforward(y, at.present))
         self.stream(lambda: x)
         return x
 

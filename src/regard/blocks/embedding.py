@@ -38,20 +38,30 @@ class Embedding(nn.Module):
         return self.dropout(x)
 
 
-def word_vectors(vocabulary: int, width: int) -> Embedding:
-    """Vectors of size 1 without a position; tied to an output layer their rows are small enough for that."""
-    return Embedding(vocabulary, width, Position(), std=width**-0.5, scale=math.sqrt(width))
+def word_vectors(vocabulary: int, width: int, size: float = 1.0) -> Embedding:
+    """Numbers of about that size without a position; tied to an output layer the rows are small enough for that."""
+    return Embedding(vocabulary, width, Position(), std=width**-0.5, scale=size * math.sqrt(width))
 
 
 class Unembedding(nn.Module):
-    """Vectors to one score per token: a linear layer without bias, tied to the embedding when given its rows (C15).
+    """Vectors to one score per token: a linear layer, tied to the embedding when given its rows (C15).
 
     Vectors are multiplied by `scale` first: rows of the size of words may be too large for an output.
     """
 
-    def __init__(self, vocabulary: int, width: int, *, tied: nn.Embedding | None = None, scale: float = 1.0):
+    def __init__(
+        self,
+        vocabulary: int,
+        width: int,
+        *,
+        tied: nn.Embedding | None = None,
+        scale: float = 1.0,
+        bias: bool = False,
+    ):
         super().__init__()
-        self.rows, self.scale = nn.Linear(width, vocabulary, bias=False), scale
+        self.rows, self.scale = nn.Linear(width, vocabulary, bias=bias), scale
+        if bias:
+            nn.init.zeros_(self.rows.bias)
         if tied is not None:
             self.rows.weight = tied.weight
         else:
@@ -62,4 +72,5 @@ class Unembedding(nn.Module):
         missing = -self.rows.out_features % EVEN
         if not missing or not x.is_cuda:
             return self.rows(x)
-        return linear(x, pad(self.rows.weight, (0, 0, 0, missing)))[..., :-missing]
+        bias = None if self.rows.bias is None else pad(self.rows.bias, (0, missing))
+        return linear(x, pad(self.rows.weight, (0, 0, 0, missing)), bias)[..., :-missing]

@@ -6,11 +6,12 @@ to the few experts that were good first: two losses ask for gates (eq. 6, 7) and
 the batch.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn.functional import pad, softplus
+from torch.nn.functional import linear, pad, softplus
 
 from regard.errors import UserError
 from regard.shapes import Bool, Float, Int, Tensor
@@ -53,6 +54,9 @@ class Experts(nn.Module):
     `noise` times softplus(x Wnoise) is the spread of the noise; 0 is none. Taps: `balance` the weighted sum of the two
     losses, with its gradient, while training; `load` how many tokens each expert was given, `[experts]`; `gates` how
     much each expert counts for each token, `[b t experts]`. Padding is given to nobody and counted nowhere.
+
+    `capacity` is how many times its even share an expert takes while training; those that come later, from the start
+    of the batch, it adds nothing to. 0 is no limit, and in use there is none.
     """
 
     def __init__(
@@ -65,13 +69,14 @@ class Experts(nn.Module):
         noise: float = 1.0,
         importance_weight: float = 0.0,
         load_weight: float = 0.0,
+        capacity: float = 0.0,
     ):
         super().__init__()
-        check(experts, chosen, noise, importance_weight, load_weight)
-        self.experts, self.chosen, self.noise = experts, chosen, noise
+        check(experts, chosen, noise, importance_weight, load_weight, capacity)
+        self.experts, self.chosen, self.noise, self.capacity = experts, chosen, noise, capacity
         self.importance_weight, self.load_weight = importance_weight, load_weight
-        self.to_score = nn.Linear(width, experts, bias=False)
-        self.to_noise = nn.Linear(width, experts, bias=False) if noise else None
+        self.to_score = nn.Parameter(torch.zeros(experts, width))
+        self.to_noise = nn.Parameter(torch.zeros(experts, width)) if noise else None
         self.widen = nn.Parameter(torch.empty(experts, hidden, width))
         self.widen_bias = nn.Parameter(torch.zeros(experts, hidden))
         self.output = nn.Parameter(torch.empty(experts, width, hidden))
@@ -83,12 +88,19 @@ class Experts(nn.Module):
     def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
         tokens = x.flatten(0, 1)
         routes = self._route(tokens, None if present is None else present.flatten())
-        blocks = in_blocks(routes.expert.flatten(), self.experts)
+        blocks = in_blocks(self._kept(routes.expert.flatten()), self.experts)
         self.gates(lambda: table(routes).unflatten(0, x.shape[:2]))
         self.load(lambda: blocks.load)
         if self.training:
             self.balance(lambda: self._balance(routes))
         return self._mix(tokens, routes, blocks).to(x.dtype).unflatten(0, x.shape[:2])
+
+    def _kept(self, expert: Int[Tensor, "m"]) -> Int[Tensor, "m"]:
+        """Where tokens go, without those that came when their expert was full, while training."""
+        if not (self.training and self.capacity):
+            return expert
+        room = math.ceil(self.capacity * len(expert) / self.experts)
+        return expert.masked_fill(arrival(expert, self.experts) >= room, self.experts)
 
     def _mix(self, x: Float[Tensor, "n w"], routes: Routes, blocks: Blocks) -> Float[Tensor, "n w"]:
         """Each token put where its experts are, all experts run at once, and what they give fetched from there."""
@@ -104,11 +116,11 @@ class Experts(nn.Module):
     def _route(self, x: Float[Tensor, "n w"], present: Bool[Tensor, "n"] | None) -> Routes:
         """The gate (eq. 3-5), in the precision of its weights: a rounded score may choose another expert."""
         with torch.autocast(x.device.type, enabled=False):
-            x = x.to(self.to_score.weight.dtype)
-            clean = noisy = self.to_score(x)
+            x = x.to(self.to_score.dtype)
+            clean = noisy = linear(x, self.to_score)
             spread = None
             if self.training and self.to_noise is not None:
-                spread = self.noise * softplus(self.to_noise(x))
+                spread = self.noise * softplus(linear(x, self.to_noise))
                 noisy = clean + spread * torch.randn_like(clean)
             score, expert = noisy.topk(self.chosen)
             if present is not None:
@@ -127,16 +139,18 @@ class Experts(nn.Module):
         for weight in (self.widen, self.output):
             for one in weight.data:
                 nn.init.xavier_uniform_(one)
-        if self.to_noise is not None:
-            nn.init.zeros_(self.to_score.weight)
-            nn.init.zeros_(self.to_noise.weight)
+        if self.to_noise is None:
+            nn.init.normal_(self.to_score, std=self.to_score.shape[1] ** -0.5)
 
 
-def check(experts: int, chosen: int, noise: float, importance_weight: float, load_weight: float) -> None:
+def check(
+    experts: int, chosen: int, noise: float, importance_weight: float, load_weight: float, capacity: float
+) -> None:
     """Stop where a mixture makes no sense."""
     if not 1 <= chosen <= experts:
         raise UserError(f"system.chosen = {chosen}; it must lie between 1 and the number of experts, {experts}")
     weights = {"noise": noise, "importance_weight": importance_weight, "load_weight": load_weight}
+    weights |= {"capacity": capacity}
     for name, value in weights.items():
         if not value >= 0:
             raise UserError(f"system.{name} = {value}; it must be 0 or more")
@@ -167,6 +181,14 @@ def in_blocks(expert: Int[Tensor, "m"], experts: int) -> Blocks:
     place = shift[group] + torch.arange(len(expert), device=expert.device)
     place = place.masked_fill(group == experts, most * length)
     return Blocks(torch.empty_like(place).scatter(0, order, place), owner, count)
+
+
+def arrival(expert: Int[Tensor, "m"], experts: int) -> Int[Tensor, "m"]:
+    """How many tokens came to the same expert before each one."""
+    group, order = expert.sort(stable=True)
+    before = torch.searchsorted(group, torch.arange(experts + 1, device=expert.device))
+    place = torch.arange(len(expert), device=expert.device) - before[group]
+    return torch.empty_like(place).scatter(0, order, place)
 
 
 def table(routes: Routes) -> Float[Tensor, "n e"]:

@@ -1,11 +1,11 @@
-"""The feed-forward layer, the same at every place (B8)."""
+"""The feed-forward layer, the same at every place (B8), so it need not know which are `present`; experts do."""
 
 from collections.abc import Callable
 
 from torch import nn
 from torch.nn.functional import gelu, relu, silu
 
-from regard.shapes import Float, Tensor
+from regard.shapes import Bool, Float, Tensor
 from regard.tap import Tap
 
 
@@ -18,7 +18,7 @@ class FeedForward(nn.Module):
         self.output = nn.Linear(hidden, width, bias=bias)
         self.activation, self.dropout, self.hidden = activation, nn.Dropout(dropout), Tap()
 
-    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
+    def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
         hidden = self.activation(self.widen(x))
         self.hidden(lambda: hidden)
         return self.output(self.dropout(hidden))
@@ -34,7 +34,7 @@ class Gated(nn.Module):
         self.output = nn.Linear(hidden, width, bias=bias)
         self.activation, self.dropout, self.hidden = activation, nn.Dropout(dropout), Tap()
 
-    def forward(self, x: Float[Tensor, "b t w"]) -> Float[Tensor, "b t w"]:
+    def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
         hidden = self.activation(self.gate(x)) * self.widen(x)
         self.hidden(lambda: hidden)
         return self.output(self.dropout(hidden))

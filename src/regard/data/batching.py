@@ -249,6 +249,20 @@ def budgeted(lengths: np.ndarray, most: int) -> list[slice]:
     return parts
 
 
+class Pieces(Windows):
+    """Windows of one document each, in training as in order: for systems with a limit that keep no two apart."""
+
+    def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, context: int, seed: int = 0):
+        super().__init__(stores, tokenizer, batch_tokens=batch_tokens, context=context, seed=seed)
+        self.apart = Documents(stores, tokenizer, batch_tokens=batch_tokens, context=context, seed=seed)
+
+    def steps(self, epoch: int) -> int:
+        return self.apart.steps(epoch)
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self.apart.batch(epoch, step)
+
+
 def windows_of(ids: np.ndarray, context: int, stride: int) -> list[tuple[np.ndarray, int]]:
     """A document cut for evaluation: pieces of at most `context` inputs, and how many targets of each are known."""
     pieces, done = [], 0

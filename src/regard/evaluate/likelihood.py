@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.data.batching import Documents, Pairs, Windows
+from regard.data.batching import Documents, Pairs, Pieces, Windows
 from regard.data.prepare import report as data_report
 from regard.data.prepare import report_lines
 from regard.data.sources import Source
@@ -17,6 +17,7 @@ from regard.systems import measuring
 FEW = 100  # texts: where there are fewer, the nats of their parts are told apart
 POLICIES = {
     Windows: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
+    Pieces: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
     Documents: "documents whole, each token once, after all that the system remembers of its document",
     Pairs: "each target whole, given its source",
 }

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
-from regard.data import IGNORE, Batch, Batcher, Documents, Pairs, Windows
+from regard.data import IGNORE, Batch, Batcher, Documents, Pairs, Pieces, Windows
 from regard.data.sources import Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.errors import share
@@ -69,8 +69,8 @@ class NextToken:
         return write_documents(source, tokenizer, folder)
 
     def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
-        """Packed windows where the system keeps documents apart, else one document a row."""
-        kind = Windows if model.packs else Documents
+        """Packed windows where the system keeps documents apart, else one document a row, whole if it has no limit."""
+        kind = Windows if model.packs else Documents if model.limit is None else Pieces
         return kind(stores, tokenizer, context=model.context, **budget)
 
     def __call__(self, model: System, batch: Batch) -> Loss:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention.heads import initialise
-from regard.attention.patterns import everyone
 from regard.attention.positions import Position
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding
 from regard.errors import UserError, at_least, one_of
 from regard.systems.encoder import Encoder, Encoding
 from regard.systems.heads import Asked, First, Ground, Head, Pool, largest, mean
-from regard.systems.layers import Layers
+from regard.systems.layers import EXPERTS, Layers
 
 POOLS: dict[str, Callable[[int], Pool]] = {"first": First, "mean": lambda width: mean, "max": lambda width: largest}
 
@@ -39,13 +38,15 @@ class Bert(Layers, Encoding):
         super().__post_init__()
         at_least(1, "system", self, "segments")
         one_of("system.pool", self.pool, POOLS)
+        if self.feedforward == EXPERTS:
+            raise UserError("experts are balanced by objectives that write: take system.kind gpt, transformer or t5")
         if self.position_at == "concatenated":
             raise UserError("concatenated positions make word vectors narrower than the output, which is tied to them")
 
     def build(self, vocabulary: int, asked: Asked = Asked()) -> "BidirectionalTransformer":
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
-        blocks = [self.block("encoder", everyone, embedding.position) for _ in range(self.depth)]
+        blocks = [self.block_of("encoder", sees, embedding.position) for sees in self.long(ahead=True)]
         ground = Ground(embedding, self.width, POOLS[self.pool](self.width), self.dropout, self.epsilon)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
         initialise(encoder.blocks, std)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention.heads import initialise
-from regard.attention.patterns import causal
 from regard.blocks.embedding import Embedding, Unembedding
 from regard.errors import UserError
 from regard.systems.layers import Layers, StackSystem
@@ -23,14 +22,15 @@ class Gpt(Layers):
 
     def build(self, vocabulary: int) -> StackSystem:
         std = 0.02 * math.sqrt(768 / self.width)  # GPT-2's at its own width; a narrow model starts deaf with less
-        embedding = Embedding(vocabulary, self.width, self.positions(std, causal), std=std, dropout=self.dropout)
+        embedding = Embedding(vocabulary, self.width, self.positions(std, ahead=False), std=std, dropout=self.dropout)
         if self.tied and embedding.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
-        blocks = [self.block("decoder", causal, embedding.position) for _ in range(self.depth)]
+        blocks = [self.block_of("decoder", sees, embedding.position) for sees in self.long(ahead=False)]
         decoder = self.stack(embedding, blocks)
         output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
         initialise(decoder.blocks, std)
         for block in blocks:  # what is added to the stream, so that its size does not grow with depth
             for layer in (block.attention.output, block.feedforward.output):
-                nn.init.normal_(layer.weight, std=std / math.sqrt(2 * self.depth))
+                weight = layer.weight if isinstance(layer, nn.Linear) else layer
+                nn.init.normal_(weight, std=std / math.sqrt(2 * self.depth))
         return StackSystem(self, decoder, output)

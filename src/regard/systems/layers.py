@@ -1,37 +1,44 @@
 """The settings that Transformers share, and the parts they make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from torch import nn
 
 from regard.attention.cache import KeyValues
 from regard.attention.heads import MultiHead, head_width
 from regard.attention.look import Look
-from regard.attention.patterns import Pattern, everyone
-from regard.attention.positions import Position, Site, position
+from regard.attention.patterns import everyone
+from regard.attention.positions import Position
+from regard.attention.schemes import RELATIVE, Site, position
 from regard.attention.scores import SCORES
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
-from regard.blocks.feedforward import FEEDFORWARDS
+from regard.blocks.experts import Experts
+from regard.blocks.feedforward import FEEDFORWARDS, FeedForward, Gated
 from regard.blocks.norms import normalizer
 from regard.blocks.residual import RESIDUALS
-from regard.errors import UserError, at_least, one_of, share
+from regard.errors import UserError, at_least, one_of, share, unused
 from regard.place import Place
+from regard.systems.long import Long, Sees
+from regard.systems.mixture import Mixture
 from regard.systems.system import System
 
+EXPERTS = "experts"  # in place of a feed-forward layer
 
-def pick(table: dict, name: str, setting: str):
+
+def pick(table: dict, name: str, setting: str, *others: str):
     """The entry a setting names, or a message that lists what there is."""
-    one_of(f"system.{setting}", name, table)
+    one_of(f"system.{setting}", name, [*table, *others])
     return table[name]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layers:
-    """One layer's shape.
+class Layers(Long, Mixture):
+    """One layer's shape. `feedforward` is one of those of 2017 and after, or "experts", a mixture of the former.
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
-    split the width. `epsilon` is what norms add to the variance.
+    split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that Shaw's
+    positions tell apart.
     """
 
     width: int = 128
@@ -43,6 +50,7 @@ class Layers:
     context: int = 256
     position: str = "sinusoidal"
     position_at: str = "input"
+    farthest: int = 16
     norm: str = "pre"
     normalizer: str = "layer"
     epsilon: float = 1e-5
@@ -52,7 +60,9 @@ class Layers:
     bias: bool = True
 
     def __post_init__(self) -> None:
-        at_least(1, "system", self, "width", "heads", "depth", "context")
+        super().__post_init__()
+        Mixture.__post_init__(self)
+        at_least(1, "system", self, "width", "heads", "depth", "context", "farthest")
         share("system", self, "dropout")
         if not self.epsilon > 0:
             raise UserError(f"system.epsilon = {self.epsilon}; it must be more than 0")
@@ -61,20 +71,37 @@ class Layers:
                 raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 (automatic) or more")
         if not self.head_width:
             head_width(self.width, self.heads)
+        if self.feedforward != EXPERTS:
+            mixture = {field.name for field in fields(Mixture)}
+            unused("system", self, mixture, f"system.feedforward is '{self.feedforward}'")
+        if self.position != "shaw":
+            unused("system", self, ("farthest",), f"system.position is '{self.position}'")
+        if self.attention == "linformer" and self.position in RELATIVE:
+            raise UserError(
+                f"system.position = '{self.position}' is about distances, and a mix of all tokens stands nowhere; "
+                "with system.attention = 'linformer' take sinusoidal, learned or rotary"
+            )
 
     @property
     def each(self) -> int:
         """The width of one head."""
         return self.head_width or head_width(self.width, self.heads)
 
-    def positions(self, std: float, pattern: Pattern = everyone) -> Position:
-        """The scheme of a stack whose words have the scale `std` and look at each other by this pattern."""
-        site = Site(self.width, self.heads, self.each, self.context, std, ahead=pattern.ahead)
+    def positions(self, std: float, *, ahead: bool = True) -> Position:
+        """The scheme of a stack whose words have the scale `std`; `ahead` where they may look at what follows."""
+        site = Site(self.width, self.heads, self.each, self.context, std, ahead=ahead, farthest=self.farthest)
         return position(self.position, self.position_at, site)
 
-    def attention(self, role: str, pattern: Pattern, where: Position | None = None) -> MultiHead:
+    def long(self, *, ahead: bool) -> list[Sees]:
+        """What each layer sees of the long text."""
+        return self.sees(ahead, self.depth, heads=self.groups or self.heads, width=self.each, context=self.context)
+
+    def attention_to(self, role: str, sees: Sees = Sees(everyone), where: Position | None = None) -> MultiHead:
         score = pick(SCORES, self.score, "score")(self.heads, self.each)
-        look = Look(role, pattern=pattern, score=score, position=where, dropout=self.dropout)
+        inside = where.inside() if where is not None else None
+        look = Look(
+            role, pattern=sees.pattern, score=score, position=inside, compress=sees.compress, dropout=self.dropout
+        )
         return MultiHead(self.width, self.heads, look, groups=self.groups, each=self.each, bias=self.bias)
 
     def residual(self) -> nn.Module:
@@ -83,11 +110,15 @@ class Layers:
     def normalise(self) -> nn.Module:
         return normalizer(self.normalizer, self.width, self.epsilon)
 
-    def block(self, role: str, pattern: Pattern, where: Position, cross: MultiHead | None = None) -> Block:
-        feedforward = pick(FEEDFORWARDS, self.feedforward, "feedforward")(
-            self.width, self.hidden or 4 * self.width, dropout=self.dropout, bias=self.bias
-        )
-        return Block(self.attention(role, pattern, where), feedforward, self.residual, cross=cross)
+    def block_of(self, role: str, sees: Sees, where: Position, cross: MultiHead | None = None) -> Block:
+        return Block(self.attention_to(role, sees, where), self.forwards(), self.residual, cross=cross)
+
+    def forwards(self) -> FeedForward | Gated | Experts:
+        hidden = self.hidden or 4 * self.width
+        if self.feedforward == EXPERTS:
+            return self.mixture(self.width, hidden)
+        make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS)
+        return make(self.width, hidden, dropout=self.dropout, bias=self.bias)
 
     def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:
         closes = pick(RESIDUALS, self.norm, "norm").closes
@@ -101,11 +132,14 @@ class StackSystem(System):
         super().__init__()
         self.settings, self.context, self.width = settings, settings.context, settings.width
         self.decoder, self.output = decoder, output
-        self.vocabulary = output.rows.out_features
+        self.vocabulary, self.packs = output.rows.out_features, not settings.alone
+        self.whole_batches = settings.feedforward == EXPERTS
 
     def hidden(self, tokens, memory=None, cache=None, at=None):
         if at is None:
             at = cache.places(tokens) if cache is not None else Place.line(tokens)
+        if at.document is not None and not self.packs:
+            raise ValueError("this system reads one document a row: these rows are packed")
         vectors = self.decoder(tokens, at, memory=memory, cache=cache)
         if cache is not None:
             cache.advance(at)

@@ -16,50 +16,28 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
-from regard.blocks import experts
 from regard.blocks.attentive import Attentive
 from regard.blocks.experts import Experts
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
-from regard.errors import UserError
+from regard.errors import at_least
 from regard.place import Place
+from regard.systems.mixture import Mixture
 from regard.systems.recurrent import Recurrence, RecurrentSystem
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoeLstm(Recurrence):
-    """`depth` layers forwards in encoder and decoder, and `experts` above the first of them, with `hidden` units each.
-
-    A word goes to the `chosen` experts that fit it best. `noise` spreads the choice while training;
-    `importance_weight` and `load_weight` ask for experts that count and work alike.
-    """
+class MoeLstm(Recurrence, Mixture):
+    """`depth` layers forwards in encoder and decoder, and experts above the first of them, with `hidden` units each."""
 
     depth: int = 2
     score: str = "additive"
     hidden: int = 256
-    experts: int = 8
-    chosen: int = 2
-    noise: float = 1.0
-    importance_weight: float = 0.01
-    load_weight: float = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("hidden", "experts"):
-            if getattr(self, name) < 1:
-                raise UserError(f"system.{name} = {getattr(self, name)}; it must be at least 1")
-        experts.check(self.experts, self.chosen, self.noise, self.importance_weight, self.load_weight)
-
-    def mixture(self) -> Experts:
-        return Experts(
-            self.width,
-            self.hidden,
-            self.experts,
-            self.chosen,
-            noise=self.noise,
-            importance_weight=self.importance_weight,
-            load_weight=self.load_weight,
-        )
+        Mixture.__post_init__(self)
+        at_least(1, "system", self, "hidden")
 
     def build(self, vocabulary: int) -> "ExpertRnn":
         return ExpertRnn(self, vocabulary)
@@ -75,9 +53,9 @@ class ExpertRnn(RecurrentSystem):
         self.source = settings.embedding(vocabulary)
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
-        self.encoder_experts = settings.mixture()
+        self.encoder_experts = settings.mixture(width, settings.hidden)
         self.bottom = Attentive(settings.one_layer(width), score=settings.score, enter=nn.Linear(2 * width, width))
-        self.decoder_experts = settings.mixture()
+        self.decoder_experts = settings.mixture(width, settings.hidden)
         self.decoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth - 1)])
 
     def encode(self, source, present=None):

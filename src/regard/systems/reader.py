@@ -46,8 +46,11 @@ class Writing(Body):
     tied: bool = True
 
     def output(self, embedding: Embedding) -> Unembedding:
+        return self.unembedding(embedding)
+
+    def unembedding(self, embedding: Embedding, *, bias: bool = False) -> Unembedding:
         rows = embedding.rows
-        return Unembedding(rows.num_embeddings, self.width, tied=rows if self.tied else None)
+        return Unembedding(rows.num_embeddings, self.width, tied=rows if self.tied else None, bias=bias)
 
 
 class Reader(System):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from torch import nn
 
 from regard.attention.heads import MultiHead, initialise
-from regard.attention.patterns import Pattern, causal, everyone
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
 from regard.errors import UserError
@@ -31,7 +30,7 @@ class T5(Layers):
     tied: bool = True
 
     def build(self, vocabulary: int) -> EncoderDecoder:
-        source, target = (self._embedding(vocabulary, pattern) for pattern in (everyone, causal))
+        source, target = (self._embedding(vocabulary, ahead) for ahead in (True, False))
         source.rows = target.rows
         if self.tied and target.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
@@ -48,8 +47,8 @@ class T5(Layers):
         made.norm = nn.Sequential(made.norm, nn.Dropout(self.dropout))
         return made
 
-    def _embedding(self, vocabulary: int, pattern: Pattern) -> Embedding:
-        return Embedding(vocabulary, self.width, self.positions(1.0, pattern), std=1.0, dropout=self.dropout)
+    def _embedding(self, vocabulary: int, ahead: bool) -> Embedding:
+        return Embedding(vocabulary, self.width, self.positions(1.0, ahead=ahead), std=1.0, dropout=self.dropout)
 
     def _initialise(self, blocks: nn.Module) -> None:
         """Every matrix keeps the size of what it is given, and a query's makes it small: its score has no root."""

@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass
 
 from regard.attention.heads import xavier
-from regard.attention.patterns import Pattern, causal, everyone
+from regard.attention.patterns import causal
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.memory import Memory
 from regard.errors import UserError, one_of
 from regard.place import Place
 from regard.systems.layers import Layers, StackSystem
+from regard.systems.long import Sees
 
 TIES = ("none", "output", "all")
 
@@ -28,7 +29,7 @@ class Transformer(Layers):
 
     def build(self, vocabulary: int) -> "EncoderDecoder":
         one_of("system.tied", self.tied, TIES)
-        source, target = self._embedding(vocabulary, everyone), self._embedding(vocabulary, causal)
+        source, target = (self._embedding(vocabulary, ahead) for ahead in (True, False))
         if self.tied == "all":
             source.rows = target.rows
         if self.tied != "none" and target.position.takes:
@@ -39,19 +40,19 @@ class Transformer(Layers):
         xavier(decoder.blocks)
         return EncoderDecoder(self, encoder, decoder, output)
 
-    def _embedding(self, vocabulary: int, pattern: Pattern) -> Embedding:
-        std, scale, where = self.width**-0.5, math.sqrt(self.width), self.positions(1.0, pattern)
+    def _embedding(self, vocabulary: int, ahead: bool) -> Embedding:
+        std, scale, where = self.width**-0.5, math.sqrt(self.width), self.positions(1.0, ahead=ahead)
         return Embedding(vocabulary, self.width, where, std=std, scale=scale, dropout=self.dropout)
 
 
 def encoder_and_decoder(settings: Layers, source: Embedding, target: Embedding) -> tuple[Stack, Stack]:
-    """Two stacks: one whose tokens all see each other, one whose tokens see their past and the top of the first."""
-    steps = range(settings.depth)
-    encoder = settings.stack(source, [settings.block("encoder", everyone, source.position) for _ in steps])
-    blocks = [
-        settings.block("decoder", causal, target.position, cross=settings.attention("cross", everyone)) for _ in steps
+    """Two stacks: one that reads the source, one whose tokens see their past and the top of the first."""
+    reading = [settings.block_of("encoder", sees, source.position) for sees in settings.long(ahead=True)]
+    writing = [
+        settings.block_of("decoder", Sees(causal), target.position, cross=settings.attention_to("cross"))
+        for _ in range(settings.depth)
     ]
-    return encoder, settings.stack(target, blocks)
+    return settings.stack(source, reading), settings.stack(target, writing)
 
 
 class EncoderDecoder(StackSystem):

@@ -27,13 +27,17 @@ def check(run: Run, inputs: Inputs) -> Finding:
 
     names = attentions(model)
     unheard = read(model, inputs)
-    with record(model, *(f"{name}.weights" for name in names)) as seen, computed_by(model, watched):
+    taps = [f"{name}.{tap}" for name in names for tap in ("weights", "added")]
+    with record(model, *taps) as seen, computed_by(model, watched):
         heard = read(model, inputs)
     for row, (mine, theirs) in enumerate(zip(heard, unheard, strict=True)):
         found.compare(mine, theirs, f"recording changes the logits of row {row}", tolerance=0.0)
     for name, (value, context) in mixed.items():
         weights = seen[f"{name}.weights"]
-        found.compare(weights @ serve(value, weights.shape[1]), context, f"{name}: weights times values")
+        mix = weights @ serve(value, weights.shape[1])
+        if (added := seen.get(f"{name}.added")) is not None:
+            mix = mix + added
+        found.compare(mix, context, f"{name}: weights times values")
         sums = weights.sum(-1)
         blind = sums == 0  # a query that may look nowhere
         found.compare(sums.masked_fill(blind, 1.0), torch.ones_like(sums), f"{name}: sum of the weights")

@@ -1,0 +1,81 @@
+"""Position schemes by name, and how a system's settings make one (B7)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from regard.attention.positions import (
+    Added,
+    AddedToHeads,
+    Concatenated,
+    Learned,
+    Position,
+    Rotary,
+    Sinusoid,
+    Table,
+)
+from regard.attention.relative import Alibi, Buckets, Shaw
+from regard.errors import UserError, suggest
+
+BIAS = 2.0  # the first spread of what is added to scores: AdamW moves it by a rate a step and would take thousands
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a scheme is made for.
+
+    Vectors of `width` whose words have the scale `std`, heads of `head_width`, texts of at most `limit` tokens, of
+    whom some may look `ahead`. `farthest` is the largest distance with a vector of its own.
+    """
+
+    width: int
+    heads: int
+    head_width: int
+    limit: int
+    std: float
+    ahead: bool = True
+    farthest: int = 16
+
+
+class Each(Position):
+    """A scheme of which every layer learns its own."""
+
+    def __init__(self, make: Callable[[], Position]):
+        super().__init__()
+        self.make = make
+
+    def inside(self) -> Position:
+        return self.make()
+
+
+SCHEMES: dict[str, Callable[[Site], Position]] = {
+    "none": lambda site: Position(),
+    "rotary": lambda site: Rotary(site.head_width),
+    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
+    "alibi": lambda site: Alibi(site.heads),
+    "shaw": lambda site: Each(lambda: Shaw(site.head_width, site.farthest)),
+}
+TABLES: dict[str, Callable[[Site, int, float], Table]] = {
+    "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
+    "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
+}
+RELATIVE = ("buckets", "alibi", "shaw")  # they ask how far apart two tokens stand
+POSITIONS = (*SCHEMES, *TABLES)
+PLACES = ("input", "heads", "concatenated")
+
+
+def position(kind: str, place: str, site: Site) -> Position:
+    """The scheme that a configuration names."""
+    if kind not in POSITIONS:
+        raise UserError(f"no position scheme '{kind}'{suggest(kind, list(POSITIONS))}")
+    if place not in PLACES:
+        raise UserError(f"positions cannot enter at '{place}'{suggest(place, list(PLACES))}")
+    if kind in SCHEMES:
+        if place != "input":
+            raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
+        return SCHEMES[kind](site)
+    table = TABLES[kind]
+    if place == "input":
+        return Added(table(site, site.width, site.std))
+    if place == "heads":
+        return AddedToHeads(table(site, site.head_width, 1.0))  # queries and keys are of the size of one
+    return Concatenated(table(site, site.width // 4, site.std), takes=site.width // 4)

@@ -1,0 +1,72 @@
+"""Ways of looking at long texts: which layer sees what, and what is refused with its reason."""
+
+import pytest
+import torch
+
+from regard.attention.blocks import BigBird
+from regard.attention.compress import Projected, Strided
+from regard.systems import SYSTEMS
+from regard.systems.bert import Bert
+from regard.systems.gpt import Gpt
+from regard.systems.transformer import Transformer
+from tests.helpers import refused
+
+SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [
+        ("gpt", {"attention": "linformer"}, "mixes all tokens of a text, those that follow too"),
+        ("bert", {"attention": "linformer", "position": "alibi"}, "a mix of all tokens stands nowhere"),
+        ("bert", {"attention": "bigbrid"}, "system.attention = 'bigbrid' is not known; did you mean 'bigbird'?"),
+        ("bert", {"attention": "linformer", "shared": "all"}, "system.shared = 'all' is not known"),
+        ("bert", {"attention": "bigbird", "block": 0}, "system.block = 0; it must be at least 1"),
+        ("bert", {"feedforward": "experts"}, "experts are balanced by objectives that write"),
+        ("bert", {"projected": 32}, "system.projected = 32 changes nothing: system.attention is 'full'"),
+        ("gpt", {"attention": "local", "stride": 2}, "system.stride = 2 changes nothing: system.attention is 'local'"),
+        ("gpt", {"experts": 4}, "system.experts = 4 changes nothing: system.feedforward is 'gelu-tanh'"),
+        ("gpt", {"farthest": 4}, "system.farthest = 4 changes nothing: system.position is 'learned'"),
+        ("bert", {"attention": "bigbird", "random": -1}, "system.random = -1; it must be at least 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(kind: str, settings: dict, message: str) -> None:
+    with refused(message):
+        SYSTEMS[kind](**SMALL, **settings).build(31)
+
+
+def test_memory_compression_takes_local_and_compressed_layers_in_turn() -> None:
+    looks = [block.attention.look for block in Gpt(**SMALL, attention="dmca", block=7).build(31).decoder.blocks]
+    assert [isinstance(look.compress, Strided) for look in looks] == [False, True, False, True, False]
+    assert [look.pattern.blocks is not None for look in looks] == [True, False, True, False, True]
+
+
+@pytest.mark.parametrize(("shared", "weights"), [("heads", 10), ("keys-values", 5), ("layers", 1)])
+def test_a_linformer_shares_its_projections_as_told(shared: str, weights: int) -> None:
+    model = Bert(**SMALL, attention="linformer", projected=7, shared=shared).build(31)
+    found = {id(p): p for part in model.modules() if isinstance(part, Projected) for p in part.parameters()}
+    assert len(found) == weights
+    assert all(weight.shape == (7, 41) for weight in found.values())
+
+
+def test_a_translator_reads_the_source_so_and_writes_as_ever() -> None:
+    model = Transformer(**SMALL, attention="bigbird", block=4).build(31)
+    assert all(isinstance(block.attention.look.pattern.blocks, BigBird) for block in model.encoder.blocks)
+    for block in model.decoder.blocks:
+        assert block.attention.look.pattern.blocks is None and block.cross.look.pattern.blocks is None
+
+
+def test_a_short_text_is_read_by_the_same_rule() -> None:
+    """No switch to full attention: where some blocks are not seen in a long text, short ones lose theirs too."""
+    model = Bert(**SMALL, attention="bigbird", block=2, first=0, near=0, random=0).build(31).eval()
+    tokens = torch.randint(4, 31, (1, 4))
+    changed = tokens.clone()
+    changed[0, 3] = (tokens[0, 3] + 1) % 27 + 4
+    before, after = model.encoder(tokens, place()), model.encoder(changed, place())
+    assert torch.equal(before[:, :2], after[:, :2])
+
+
+def place():
+    from tests.helpers import line
+
+    return line(1, 4)
