@@ -3,17 +3,21 @@
 | taken when | way |
 |---|---|
 | the score cannot be folded into a dot product (additive), or places act on values (Shaw) | the formula |
+| BigBird on a CUDA device, without dropout and with nothing added to the scores | kernels of our own, `sparse.py` |
 | few blocks see each other (BigBird, local) | these blocks side by side, then one of the ways below |
 | the lower triangle of one document per row | SDPA, `is_causal`, no mask built |
 | everybody sees everybody | SDPA, no mask |
 | anything else | SDPA with the mask (and bias) of the pattern |
 """
 
+from importlib.util import find_spec
+
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from regard.attention.attend import Attended, attend
 from regard.attention.blocked import blocked
+from regard.attention.blocks import BigBird
 from regard.attention.patterns import Sight
 from regard.attention.positions import Position
 from regard.attention.scores import Score
@@ -22,6 +26,8 @@ from regard.shapes import Float, Tensor
 torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every length, which costs more than a step of decoding
 
 PLAIN = Position()
+TRITON = find_spec("triton") is not None
+WIDTHS = SIZES = (16, 32, 64, 128)  # of heads and of blocks, for which our own kernels are made
 
 
 def attended(
@@ -57,6 +63,8 @@ def fastest(
     def dense(query, key, value, sight):
         return fused(query, key, value, sight=sight, score=score, position=position, dropout=dropout)
 
+    if sparsely(query, key, value, sight, position, dropout):
+        return by_blocks(query, key, value, sight, score)
     if sight.blocks is not None:
         return blocked(dense, query, key, value, sight)
     return dense(query, key, value, sight)
@@ -76,3 +84,22 @@ def fused(query, key, value, *, sight: Sight, score: Score, position: Position, 
         allow = sight.allow()
         mask = allow if bias is None else bias.masked_fill(~allow, float("-inf"))
     return scaled_dot_product_attention(query, key, value, attn_mask=mask, **how)
+
+
+def sparsely(query, key, value, sight: Sight, position: Position, dropout: float) -> bool:
+    """Whether our own kernels serve."""
+    rule = sight.blocks
+    if not (query.is_cuda and isinstance(rule, BigBird)) or dropout or not TRITON:
+        return False
+    plain = type(position).on_scores is Position.on_scores
+    fits = query.shape[-1] in WIDTHS and rule.size in SIZES
+    return plain and fits and query.shape == key.shape == value.shape
+
+
+def by_blocks(query, key, value, sight: Sight, score: Score) -> Float[Tensor, "b h q e"]:
+    from regard.attention.sparse import sparse
+
+    folded = score.folded(query)
+    assert folded is not None and isinstance(sight.blocks, BigBird)
+    query, scale = folded
+    return sparse(query, key, value, blocks=sight.blocks, scale=scale, present=sight.k.present)

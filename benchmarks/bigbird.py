@@ -1,0 +1,139 @@
+"""Training steps of BigBird-base on a GPU, in tokens a second, beside the same model with full attention.
+
+    python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface] [--tiny]
+
+The model has 12 layers, 768 units, 12 heads and 50,358 words; a step is forward, backward and AdamW over so many texts
+that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *gathered* is BigBird without our own
+programs, *none* the model whose attention gives each value back, the roof for any kernel. Hugging Face's block-sparse
+BigBird, where `transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not
+compiled and its weights are bfloat16 themselves, for it knows no other way. Median of the steps after the first ones.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from regard.attention import Look, kernels
+from regard.data import IGNORE, Batch
+from regard.objectives import OBJECTIVES
+from regard.place import Place
+from regard.systems import built
+from regard.systems.bert import Bert
+
+TOKENS, VOCABULARY, HIDDEN, WARM = 16_384, 50_358, 0.15, 4
+BASE = {"width": 768, "heads": 12, "depth": 12, "hidden": 3072, "block": 64}
+TINY = {"width": 32, "heads": 2, "depth": 2, "hidden": 64, "block": 16}
+Step = Callable[[], torch.Tensor]
+
+
+def texts(length: int, rows: int, device: str) -> Batch:
+    tokens = torch.randint(5, VOCABULARY, (rows, length), device=device)
+    chosen = torch.rand(rows, length, device=device) < HIDDEN
+    targets = tokens.masked_fill(~chosen, IGNORE)
+    return Batch(tokens.masked_fill(chosen, 4), targets, int(chosen.sum()), Place.line(tokens), whole=True)
+
+
+def ours(way: str, sizes: dict, batch: Batch, compiled: bool) -> tuple[torch.nn.Module, Step]:
+    sizes, block = dict(sizes), sizes["block"]
+    del sizes["block"]
+    if way in ("bigbird", "gathered"):
+        sizes |= {"attention": "bigbird", "block": block}
+    settings = Bert(**sizes, context=batch.tokens.shape[1], segments=1, dropout=0.0)
+    model = built(settings, VOCABULARY).to(batch.tokens.device).train()
+    for part in model.modules():
+        if isinstance(part, Look) and way == "none":
+            part.kernel = lambda query, key, value, **how: value
+    objective = OBJECTIVES["masked"]()
+    loss = torch.compile(objective) if compiled else objective
+    return model, lambda: loss(model, batch).total / batch.count
+
+
+def huggingface(sizes: dict, batch: Batch) -> tuple[torch.nn.Module, Step]:
+    from transformers import BigBirdConfig, BigBirdForMaskedLM
+
+    config = BigBirdConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=sizes["width"],
+        num_hidden_layers=sizes["depth"],
+        num_attention_heads=sizes["heads"],
+        intermediate_size=sizes["hidden"],
+        max_position_embeddings=batch.tokens.shape[1],
+        block_size=sizes["block"],
+        attention_type="block_sparse",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model = BigBirdForMaskedLM(config).to(batch.tokens.device, torch.bfloat16).train()
+    labels = batch.targets
+    return model, lambda: model(input_ids=batch.tokens, labels=labels).loss
+
+
+@contextmanager
+def programs(allowed: bool) -> Iterator[None]:
+    before, kernels.TRITON = kernels.TRITON, kernels.TRITON and allowed
+    try:
+        yield
+    finally:
+        kernels.TRITON = before
+
+
+def measured(way: str, length: int, *, tiny: bool, steps: int) -> dict:
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    sizes, rows = (TINY, 1) if tiny else (BASE, max(1, TOKENS // length))
+    batch = texts(length, rows, device)
+    make = huggingface(sizes, batch) if way == "huggingface" else ours(way, sizes, batch, compiled=device == "cuda")
+    model, step = make
+    update = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    seconds, began = [], time.perf_counter()
+    with programs(way != "gathered"):
+        for _ in range(WARM + steps):
+            start = time.perf_counter()
+            with torch.autocast(device, torch.bfloat16, enabled=way != "huggingface"):
+                loss = step()
+            loss.backward()
+            update.step()
+            update.zero_grad()
+            if device == "cuda":
+                torch.cuda.synchronize()
+            seconds.append(time.perf_counter() - start)
+    memory = torch.cuda.max_memory_allocated() / 1e9 if device == "cuda" else 0.0
+    return {
+        "way": way,
+        "length": length,
+        "rows": rows,
+        "tokens_per_second": round(rows * length / statistics.median(seconds[WARM:])),
+        "gigabytes": round(memory, 1),
+        "loss": round(float(loss.detach()), 3),
+        "seconds_in_all": round(time.perf_counter() - began),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=[4096, 16_384])
+    parser.add_argument("--ways", nargs="+", default=["full", "bigbird", "gathered", "none", "huggingface"])
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--tiny", action="store_true", help="a model for trying the script")
+    asked = parser.parse_args()
+    for length in asked.lengths:
+        for way in asked.ways:
+            try:
+                row = measured(way, length, tiny=asked.tiny, steps=asked.steps)
+            except (torch.OutOfMemoryError, ImportError) as error:
+                row = {"way": way, "length": length, "failed": type(error).__name__}
+            print(json.dumps(row), flush=True)
+            torch.compiler.reset()
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()
