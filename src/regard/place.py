@@ -15,12 +15,18 @@ class Place:
     `index` counts from the start of its document. `document` is None when each row holds one document, `present` is
     None when there is no padding to hide: both are known on the host, so a fast kernel may be chosen without asking
     the device. `segment` tells the texts of a row apart that are read together; None where there is one.
+
+    `depth` is how far its word stands below the root of its sentence; what hangs below a word are the tokens whose
+    `enters` lies between its own and its `leaves`. None where no tree is given.
     """
 
     index: Int[Tensor, "b t"]
     document: Int[Tensor, "b t"] | None = None
     present: Bool[Tensor, "b t"] | None = None
     segment: Int[Tensor, "b t"] | None = None
+    depth: Int[Tensor, "b t"] | None = None
+    enters: Int[Tensor, "b t"] | None = None
+    leaves: Int[Tensor, "b t"] | None = None
 
     @staticmethod
     def line(tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None) -> "Place":

@@ -104,7 +104,7 @@ def test_a_file_without_tags_of_the_kind_asked_for_is_refused_and_its_text_is_re
 
 
 def test_other_columns_are_not_in_such_a_file(file: str) -> None:
-    with refused(f"{file} holds words and tags, or text; needed: text and label"):
+    with refused(f"{file} holds words, tags and heads, or text; needed: text and label"):
         read(file, ("text", "label"))
 
 

@@ -53,6 +53,8 @@ CHOICES: list[dict[str, Any]] = [
     {"position": "buckets"},
     {"position": "alibi"},
     {"position": "shaw", "farthest": 3},
+    {"position": "syntax", "farthest": 3},
+    {"position": "syntax", "attention": "dmca", "block": 4, "stride": 2},
     {"attention": "bigbird", "block": 2, "first": 1, "random": 1},
     {"attention": "bigbird", "block": 3, "first": 0, "near": 0, "random": 1, "position": "alibi"},
     {"attention": "linformer", "projected": 7, "position": "sinusoidal"},
@@ -106,6 +108,8 @@ def cases() -> list[Any]:
                 continue  # refused: it would see what follows (systems/test_long.py)
             if choice.get("feedforward") == "experts" and kind == "bert":
                 continue  # refused: nothing would balance them
+            if choice.get("position") == "syntax" and not system.whole:
+                continue  # refused: what is written has no tree (attention/test_structure.py)
             untied = "none" if isinstance(known.get("tied"), str) else False
             settings = {**choice, "tied": untied} if "tied" in choice else dict(choice)
             if choice.get("attention") in ("local", "dmca") and "pool" in known:

@@ -1,21 +1,34 @@
 """What must hold for every system that reads a text and answers, whatever its head."""
 
+from dataclasses import replace
+
 import torch
+from torch.nn.functional import pad
 
 from regard.data import IGNORE, Batch
+from regard.data.trees import grown, planted
 from regard.objectives.likelihood import label_nats
 from regard.place import Place
 from regard.systems import System
 from regard.tap import record
+from tests.data.trees import drawn
+from tests.helpers import line
 from tests.laws.cases import LABELS, VOCABULARY, Case, every_encoder, ragged, texts
 from tests.laws.test_laws import same
 
 LENGTHS = [13, 7, 11]
 SEGMENTS = torch.arange(13).expand(3, 13) // 4 % 2
+TREES = planted(line(3, 13), [grown(drawn(11, seed)) for seed in range(3)])
 
 
 def place(present: torch.Tensor | None = None, segments: torch.Tensor | None = SEGMENTS) -> Place:
-    return Place(torch.arange(13).expand(3, 13), present=present, segment=segments)
+    return replace(TREES, present=present, segment=segments)
+
+
+def wider_place(length: int) -> Place:
+    """The same places with more padding."""
+    tree = {name: pad(getattr(TREES, name), (0, length - 13)) for name in ("depth", "enters", "leaves")}
+    return replace(line(3, length), present=ragged(LENGTHS, length), **tree)
 
 
 def batch() -> Batch:
@@ -69,7 +82,7 @@ def test_padding_is_inert(case: Case) -> None:
     for got, row in zip(answers(model, tokens.where(present, texts(seed=8)), place(present, None)), once, strict=True):
         same(got, row)
     wider = torch.cat([tokens, texts(3, 4, seed=8)], dim=1)
-    for got, row in zip(answers(model, wider, Place.line(wider, ragged(LENGTHS, 17))), once, strict=True):
+    for got, row in zip(answers(model, wider, wider_place(17)), once, strict=True):
         same(got, row)
 
 

@@ -14,6 +14,7 @@ from regard.attention.positions import (
     Table,
 )
 from regard.attention.relative import Alibi, Buckets, Shaw
+from regard.attention.structure import Syntax
 from regard.errors import UserError, suggest
 
 BIAS = 2.0  # the first spread of what is added to scores: AdamW moves it by a rate a step and would take thousands
@@ -53,12 +54,13 @@ SCHEMES: dict[str, Callable[[Site], Position]] = {
     "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
     "alibi": lambda site: Alibi(site.heads),
     "shaw": lambda site: Each(lambda: Shaw(site.head_width, site.farthest)),
+    "syntax": lambda site: Syntax(site.width, size=site.std, each=site.head_width, reach=site.farthest),
 }
 TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
     "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
 }
-RELATIVE = ("buckets", "alibi", "shaw")  # they ask how far apart two tokens stand
+RELATIVE = ("buckets", "alibi", "shaw", "syntax")  # they ask how far apart two tokens stand
 POSITIONS = (*SCHEMES, *TABLES)
 PLACES = ("input", "heads", "concatenated")
 

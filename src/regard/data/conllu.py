@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from regard.data.trees import NoTree, grown
 from regard.errors import UserError
 
 COLUMNS = 10  # ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
@@ -87,6 +88,29 @@ def whole(words: list[Word], written: str, name: str) -> Sentence:
         if word.head is not None and word.head > len(words):
             raise UserError(f"{name} line {word.line}: head {word.head} in a sentence of {len(words)} word(s)")
     return Sentence(tuple(words), written)
+
+
+def parsed(lines: Iterable[Numbered], name: str) -> Iterator[tuple[str, str]]:
+    """The words of each sentence and the number of the word that each hangs on, one blank between two."""
+    for sentence in sentences(lines, name):
+        yield sentence.forms, " ".join(map(str, heads_of(sentence, name)))
+
+
+def heads_of(sentence: Sentence, name: str) -> list[int]:
+    """What each word hangs on; a sentence without a tree stops with the line that is to blame."""
+    heads = [word.head for word in sentence.words if word.head is not None]
+    for word in sentence.words:
+        if word.head is None:
+            raise UserError(
+                f"{name} line {word.line}: '{word.form}' has no head, and trees are asked for: have the file parsed, "
+                "or leave out objective.trees"
+            )
+    try:
+        grown(heads)
+    except NoTree as wrong:
+        word = sentence.words[wrong.word]
+        raise UserError(f"{name} line {word.line}: no tree: '{word.form}' {wrong.what}") from None
+    return heads
 
 
 def tagged(lines: Iterable[Numbered], name: str, tags: str) -> Iterator[tuple[str, str]]:

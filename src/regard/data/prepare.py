@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from regard.data.sources import Source, file_hash
+from regard.data.sources import HEADS, Source, file_hash
 from regard.data.splits import Data, splits
 from regard.data.store import Counts, Store
 from regard.text import Text, Tokenizer
@@ -75,8 +75,8 @@ def prepare(
 
 
 def texts(source: Source, task: Task) -> Iterator[str]:
-    """Every text of every record; a label is none."""
-    kept = [name != task.label for name in task.columns]
+    """Every text of every record; labels and heads are none."""
+    kept = [name not in (task.label, HEADS) for name in task.columns]
     return (text for record in source for text in compress(record, kept))
 
 

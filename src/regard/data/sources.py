@@ -16,6 +16,7 @@ from regard.errors import UserError
 
 Record = tuple[str, ...]
 LISTED = ("words", "tags")  # columns that hold one entry for each word
+HEADS = "heads"  # the column with the number of the word that each word hangs on; it is no text
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
         return treebank(path, columns)
     if columns.names == ("first", "second"):
         return counted(str(path), lambda: neighbours(path))
+    if HEADS in columns.names:
+        raise UserError(f"{path} has no trees, which objective.trees asks for: give a .conllu file")
     if len(columns.names) > 1:
         raise UserError(
             f"{path} is one file of lines, and {' and '.join(columns.names)} are needed: "
@@ -154,12 +157,14 @@ def neighbours(path: Path) -> Iterator[Record]:
 
 
 def treebank(path: Path, columns: Columns) -> Source:
-    """Words and tags of a CoNLL-U file, or its sentences as text."""
+    """Words and tags of a CoNLL-U file, words and heads, or its sentences as text."""
     if columns.names == ("words", "tags"):
         return counted(str(path), lambda: conllu.tagged(lines(path), str(path), columns.tags))
+    if columns.names == ("words", HEADS):
+        return counted(str(path), lambda: conllu.parsed(lines(path), str(path)))
     if columns.names == ("text",):
         return counted(str(path), lambda: ((each.text,) for each in conllu.sentences(lines(path), str(path))))
-    raise UserError(f"{path} holds words and tags, or text; needed: {' and '.join(columns.names)}")
+    raise UserError(f"{path} holds words, tags and heads, or text; needed: {' and '.join(columns.names)}")
 
 
 def jsonl(path: Path, columns: Columns) -> Iterator[Record]:

@@ -16,8 +16,9 @@ from torch.nn.functional import cross_entropy
 from regard.data import IGNORE, Batch, Batcher
 from regard.data.batch import pad
 from regard.data.corruption import Masking
+from regard.data.parsed import Parsed, write_parsed
 from regard.data.rows import between, laid_out
-from regard.data.sources import Source
+from regard.data.sources import HEADS, Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
@@ -31,20 +32,27 @@ from regard.text.tokenizer import MASK, SPECIALS
 
 @dataclass(frozen=True, kw_only=True)
 class Masked:
-    """Guess hidden tokens. `share` of them are chosen anew in every epoch, of whole words when `whole_words`."""
+    """Guess hidden tokens. `share` of them are chosen anew in every epoch, of whole words when `whole_words`.
 
-    columns: ClassVar[tuple[str, ...]] = ("text",)
+    With `trees` sentences are read word by word, each with its dependency tree, which positions "syntax" look at.
+    """
+
     label: ClassVar[str] = ""
     continues: ClassVar[bool] = False
     head: ClassVar[str] = "own"
     symbols: ClassVar[tuple[str, ...]] = (MASK,)
     share: float = 0.15
     whole_words: bool = False
+    trees: bool = False
 
     def __post_init__(self) -> None:
         share("objective", self, "share")
         if not self.share:
             raise UserError("objective.share = 0.0 hides nothing: there is nothing to learn")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("words", HEADS) if self.trees else ("text",)
 
     def misfit(self, model: System) -> str:
         fits = not model.writes_text and model.answers == "words"
@@ -54,9 +62,13 @@ class Masked:
         return ()
 
     def write(self, source: Source, tokenizer: Tokenizer, folder: Path, *, labels, context: int, too_long: str):
-        return write_documents(source, tokenizer, folder)
+        if not self.trees:
+            return write_documents(source, tokenizer, folder)
+        return write_parsed(source, tokenizer, folder, columns=self.columns, context=context, too_long=too_long)
 
     def batches(self, stores: list[Store], tokenizer: Tokenizer, model: System, **budget: int) -> Batcher:
+        if self.trees:
+            return Parsed(stores, self.maker(tokenizer), **budget)
         return Texts(stores[0], self.maker(tokenizer), room=model.context - 2, **budget)
 
     def masking(self, tokenizer: Tokenizer) -> Masking:
@@ -92,11 +104,13 @@ class MaskedPairs(Masked):
     tokens together.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("first", "second")
+    columns: ClassVar[tuple[str, ...]] = ("first", "second")  # type: ignore[misc]
     random: float = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.trees:
+            raise UserError("objective.trees is for single sentences: objective.kind = 'masked'")
         share("objective", self, "random")
 
     @property

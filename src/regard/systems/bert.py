@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import nn
 
@@ -26,6 +27,7 @@ class Bert(Layers, Encoding):
     for a whole text: "first" (a layer on the start symbol's vector), "mean" or "max" over the tokens.
     """
 
+    whole: ClassVar[bool] = True
     depth: int = 4
     position: str = "learned"
     norm: str = "post"
@@ -73,7 +75,7 @@ class SegmentEmbedding(Embedding):
 class BidirectionalTransformer(Encoder):
     def __init__(self, settings: Bert, encoder: Stack, head: Head, vocabulary: int):
         super().__init__(settings, vocabulary)
-        self.encoder = encoder
+        self.encoder, self.trees = encoder, settings.position == "syntax"
         self.finish(head)
 
     @property

@@ -1,6 +1,7 @@
 """The settings that Transformers share, and the parts they make."""
 
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from torch import nn
 
@@ -37,9 +38,12 @@ class Layers(Long, Mixture):
     """One layer's shape. `feedforward` is one of those of 2017 and after, or "experts", a mixture of the former.
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
-    split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that Shaw's
-    positions tell apart.
+    split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that positions
+    with vectors for distances, "shaw" and "syntax", tell apart. Only what is read whole has a tree (`whole`), which
+    "syntax" needs.
     """
+
+    whole: ClassVar[bool] = False
 
     width: int = 128
     heads: int = 4
@@ -74,8 +78,13 @@ class Layers(Long, Mixture):
         if self.feedforward != EXPERTS:
             mixture = {field.name for field in fields(Mixture)}
             unused("system", self, mixture, f"system.feedforward is '{self.feedforward}'")
-        if self.position != "shaw":
+        if self.position not in ("shaw", "syntax"):
             unused("system", self, ("farthest",), f"system.position is '{self.position}'")
+        if self.position == "syntax" and not self.whole:
+            raise UserError(
+                "system.position = 'syntax' needs trees: a text has none before it is written, and sources are given "
+                "without; take system.kind = 'bert', or another position such as 'shaw'"
+            )
         if self.attention == "linformer" and self.position in RELATIVE:
             raise UserError(
                 f"system.position = '{self.position}' is about distances, and a mix of all tokens stands nowhere; "

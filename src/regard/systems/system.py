@@ -27,13 +27,14 @@ class System(nn.Module):
     A system that does not write text (`writes_text` is False) reads one between its start and end symbols: it offers
     `embed`, a vector for each token that heads may stand on, and `answer`, what its head makes of them. `answers` says
     what that is: "words", "tags" or "vectors", one for each token, or "labels", one for the text; `labels` is how many
-    labels or tags it tells apart.
+    labels or tags it tells apart. One that reads `trees` must be told of each token where it stands in its sentence's.
     """
 
     context: int
     width: int
     vocabulary: int
     labels = 0
+    trees = False
     writes_text = True
     reads_source = False
     packs = True

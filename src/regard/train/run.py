@@ -80,6 +80,11 @@ def check(recipe: Recipe) -> None:
     system, objective = tree["system"]["kind"], tree["objective"]["kind"]
     if misfit := recipe.objective.misfit(model):
         raise UserError(f"system '{system}' {misfit.format(objective)}; change one of them")
+    if model.trees and not getattr(recipe.objective, "trees", False):
+        raise UserError(
+            f"system.position = 'syntax' looks at trees and objective '{objective}' gives none: take objective.kind = "
+            "'masked' with objective.trees = true, or another position"
+        )
     check_alignment(model, recipe.decode, recipe.text.kind)
     if model.whole_batches and recipe.train.accumulate > 1:
         raise UserError(

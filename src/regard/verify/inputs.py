@@ -12,6 +12,7 @@ from regard.checkpoint import Run
 from regard.data import IGNORE, Batch
 from regard.data.batch import pad, presence
 from regard.data.prepare import stores
+from regard.data.sources import HEADS
 from regard.data.store import Store
 from regard.errors import UserError
 from regard.place import Place
@@ -116,9 +117,9 @@ def answers(run: Run, texts: list[list[int]]) -> list[list[int]] | None:
 
 
 def text_columns(run: Run) -> tuple[str, ...]:
-    """What the run's task reads, its labels left out."""
+    """What the run's task reads, its labels and trees left out."""
     task = run.recipe.objective
-    return tuple(name for name in task.columns if name != task.label)
+    return tuple(name for name in task.columns if name not in (task.label, HEADS))
 
 
 def ragged(context: int, reach: int, rows: int) -> list[int]:

@@ -41,7 +41,7 @@ from regard.data.corpora.tag_words import (
     Verb,
 )
 from regard.data.corpora.trees import HEAD, Leaf, Phrase, Tree, phrase
-from regard.data.sources import Record
+from regard.data.sources import HEADS, Record, Source
 
 SIZES = {"train": 12_000, "valid": 300, "test": 600}
 LECTURE = ("chicken", "cross")
@@ -309,5 +309,19 @@ def conllu(split: str) -> Iterator[str]:
     return (trees.conllu(tree, f"tags-{split}-{number}") for number, tree in enumerate(sentences(split), 1))
 
 
-TAGS = Corpus("tags", ("words", "tags"), tagged)
+def parsed(split: str) -> Iterator[Record]:
+    for tree in sentences(split):
+        yield trees.words(tree), " ".join(str(head) for _, head, _ in trees.arcs(tree))
+
+
+class Treebank(Corpus):
+    """Sentences with tags or, where they are asked for, with the word that each word hangs on."""
+
+    def source(self, split: str, columns: tuple[str, ...] = ()) -> Source:
+        if HEADS not in columns:
+            return super().source(split, columns)
+        return Corpus(self.name, ("words", HEADS), parsed).source(split, columns)
+
+
+TAGS = Treebank("tags", ("words", "tags"), tagged)
 TREES = Corpus("trees", ("source", "target"), bracketed)

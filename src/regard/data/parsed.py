@@ -1,0 +1,90 @@
+"""Words and the word that each hangs on (B7): from records to token files, and from these to batches.
+
+Beside the tokens of a sentence stands its tree, spread over them: the depth of each token, then what it enters, then
+what it leaves.
+"""
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from regard.data.batch import Batch
+from regard.data.batching import Bucketed
+from regard.data.sources import Source
+from regard.data.store import Counts, Store, Writer, digest, fits
+from regard.data.texts import IN_ORDER, Make
+from regard.data.trees import NoTree, grown, planted, spread
+from regard.errors import UserError
+from regard.shapes import Int
+from regard.text import Tokenizer
+from regard.text.words import given_words, spell
+
+MOST = 2**16  # words of a sentence
+
+
+def sentences(source: Source) -> Iterator[tuple[list[str], Int[np.ndarray, "3 words"]]]:
+    """The words of each record and their tree."""
+    for number, record in enumerate(source, 1):
+        words, heads = map(given_words, record)
+        if len(words) != len(heads) or not all(map(str.isdecimal, heads)):
+            raise UserError(
+                f"{source.name}: record {number} has {len(words)} word(s) and the heads '{record[1]}': each word "
+                "needs the number of the word it hangs on, 0 for the root"
+            )
+        try:
+            yield words, grown(list(map(int, heads))) if words else np.zeros((3, 0), np.int64)
+        except NoTree as wrong:
+            raise UserError(f"{source.name}: record {number}: '{words[wrong.word]}' {wrong.what}") from None
+
+
+def write_parsed(
+    source: Source,
+    tokenizer: Tokenizer,
+    folder: Path,
+    *,
+    columns: tuple[str, ...],
+    context: int,
+    too_long: str,
+) -> tuple[list[Store], Counts]:
+    """A store of tokens and one of trees. A sentence has room for a start and an end symbol."""
+    counts, most, room = Counts(), context - 2, f"{context - 2}, a start and an end"
+    hashes = array("Q")
+    with Writer(folder / columns[0], len(tokenizer)) as text, Writer(folder / columns[1], MOST) as trees:
+        for words, tree in sentences(source):
+            spelt = spell(tokenizer, words)
+            counts.records += 1
+            counts.unknown += spelt.ids.count(tokenizer.unknown)
+            if words:
+                hashes.append(digest((" ".join(words),)))
+            if fits([spelt.ids], most, counts, f"{source.name}: a sentence", room, too_long=too_long):
+                text.add(spelt.ids[:most])
+                trees.add(spread(tree, spelt)[:, :most].ravel().tolist())
+                counts.tokens += len(spelt.ids[:most]) + 2
+        counts.hashes = np.asarray(hashes, np.uint64)
+        return [text.close(), trees.close()], counts
+
+
+class Parsed(Bucketed):
+    """Sentences that are changed afresh in every epoch, with their trees."""
+
+    def __init__(self, stores: list[Store], make: Make, *, batch_tokens: int, seed: int = 0):
+        (self.text, self.trees), self.make = stores, make
+        super().__init__(self.text.lengths + 2, batch_tokens=batch_tokens, seed=seed)
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        return self._made(self.plan(epoch)[step], epoch)
+
+    def collate(self, rows: np.ndarray) -> Batch:
+        return self._made(rows, IN_ORDER)
+
+    def tree(self, row: int) -> Int[np.ndarray, "3 tokens"]:
+        return self.trees[row].reshape(3, -1)
+
+    def _made(self, rows: np.ndarray, epoch: int) -> Batch:
+        chances = [np.random.default_rng([self.seed, epoch, row]) for row in rows.tolist()]
+        batch = self.make([(self.text[row],) for row in rows], chances)
+        assert batch.at is not None
+        return replace(batch, at=planted(batch.at, [self.tree(row) for row in rows]))
