@@ -24,6 +24,10 @@ class Compression(nn.Module):
     ) -> tuple[Tensor, Tensor, Place]:
         return key, value, at
 
+    def names(self, tokens: list[str]) -> list[str] | None:
+        """What is looked at, where that is not the tokens themselves."""
+        return None
+
 
 class Strided(Compression):
     """A convolution over every `reach` keys and values, a step as long as itself (Liu et al., 2018, section 4.2.3).
@@ -44,6 +48,10 @@ class Strided(Compression):
             return torch.cat((field[:, :1], field[:, self.reach - 1 :: self.reach]), dim=1)
 
         return self._mixed(key, self.keys), self._mixed(value, self.values), at.map(last)
+
+    def names(self, tokens):
+        steps = range(0, len(tokens) - len(tokens) % self.reach, self.reach)
+        return [tokens[0], *(" ".join(tokens[i : i + self.reach]) for i in steps)]
 
     def _mixed(self, x: Float[Tensor, "b h k d"], weight: Float[Tensor, "h sd d"]) -> Float[Tensor, "b h n d"]:
         whole = x.shape[2] - x.shape[2] % self.reach
@@ -73,3 +81,6 @@ class Projected(Compression):
             key, value = key.masked_fill(absent, 0.0), value.masked_fill(absent, 0.0)
         key, value = (w[:, :length].to(x.dtype) @ x for w, x in ((self.keys, key), (self.values, value)))
         return key, value, Place(at.index.new_zeros(len(key), size))
+
+    def names(self, tokens):
+        return [f"mix {i + 1}" for i in range(len(self.keys))]

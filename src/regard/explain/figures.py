@@ -11,7 +11,7 @@ import numpy as np
 
 from regard.explain.panels import GAP, LARGE, SMALL, Bars, Block, Chances, Panel, Part, fitted, laid_out
 from regard.explain.paper import FAINT, MARGIN, Paint, colouring, drawing, opening, saved, scale, write
-from regard.explain.trace import Gates, Trace
+from regard.explain.trace import Gates, Map, Trace
 from regard.explain.words import Word, alignment, by_words, each_token, words
 
 MOST_LABELS = 8
@@ -38,7 +38,7 @@ def parts(trace: Trace) -> Iterator[Part]:
         yield depending(trace)
     for kind in trace.kinds:
         if kind != "cross" or not same_again(trace):
-            yield attention(trace, kind)
+            yield from attention(trace, kind)
     for side in ("source", "target"):
         yield from opened(trace, side)
         yield from routed(trace, side)
@@ -121,12 +121,16 @@ def depending(trace: Trace) -> Block:
     )
 
 
-def attention(trace: Trace, kind: str) -> Block:
-    """Every layer and head of one kind of attention."""
-    looks, seen = trace.names(kind)
+def attention(trace: Trace, kind: str) -> Iterator[Block]:
+    """Every layer and head of one kind of attention; layers that look at other things stand apart."""
+    for keys in dict.fromkeys(each.keys for each in trace.of(kind)):
+        yield heads(trace, kind, [each for each in trace.of(kind) if each.keys == keys])
+
+
+def heads(trace: Trace, kind: str, layers: list[Map]) -> Block:
+    looks, seen = trace.names(layers[0])
     grid = [
-        [(f"layer {each.layer}, head {head}", weights) for head, weights in enumerate(each.weights)]
-        for each in trace.of(kind)
+        [(f"layer {each.layer}, head {head}", weights) for head, weights in enumerate(each.weights)] for each in layers
     ]
     if all(len(row) == 1 for row in grid):  # one head: layers stand side by side
         grid = [[panel for row in grid for panel in row]]

@@ -65,6 +65,8 @@ def side(side: Side) -> dict[str, Any]:
 
 def attention(each: Map) -> dict[str, Any]:
     out = {"name": each.name, "kind": each.kind, "layer": each.layer, "weights": rounded(each.weights).tolist()}
+    if each.keys is not None:
+        out["keys"] = list(each.keys)
     if each.scores is not None:
         scores = each.scores.astype(float).round(DIGITS).astype(object)
         scores[~np.isfinite(each.scores)] = None

@@ -17,7 +17,7 @@ from regard.attention.scores import Score
 from regard.checkpoint import Run
 from regard.errors import UserError
 from regard.explain.listening import Heard, every_look, listen, shown
-from regard.explain.sides import Side, looking, named, sides
+from regard.explain.sides import Side, looking, sides
 from regard.explain.words import NO_ATTENTION, Found, choose, locate
 from regard.shapes import Float, Tensor
 
@@ -111,7 +111,7 @@ def numbers(
     formula = attend(query, key, value, allow=allow, bias=bias, score=part.score)
     row = word.tokens[-1]
     sees = allow[0, head, row]
-    labels = named(looked, key.shape[2])
+    labels = part.compress.names(looked.labels) or looked.labels
     return Steps(
         name=name.removesuffix(".look"),
         kind=part.role,

@@ -15,20 +15,24 @@ from regard.checkpoint import Run
 from regard.errors import UserError
 from regard.explain.influence import Influence, influence_of, outputs_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
-from regard.explain.sides import Side, looking, named, sides, written
+from regard.explain.sides import Side, looking, sides, written
 
 CLOSED, OPEN = 0.1, 0.9  # a gate beyond them is all but closed, or open (Karpathy et al., 2016)
 
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for."""
+    """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for.
+
+    `keys` names what is looked at where that is not the tokens themselves but mixes of them.
+    """
 
     name: str
     kind: str  # one of ROLES
     layer: int
     weights: np.ndarray
     scores: np.ndarray | None = None
+    keys: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +101,10 @@ class Trace:
     def looking(self, kind: str) -> tuple[Side, Side]:
         return looking(kind, self.source, self.target)
 
-    def names(self, kind: str) -> tuple[list[str], list[str]]:
+    def names(self, each: Map) -> tuple[list[str], list[str]]:
         """Names for the rows and the columns of a map."""
-        looks, seen = self.looking(kind)
-        return looks.labels, named(seen, self.of(kind)[0].weights.shape[2])
+        looks, seen = self.looking(each.kind)
+        return looks.labels, list(each.keys) if each.keys is not None else seen.labels
 
     def side(self, name: str) -> Side:
         """The text that is called "source" or "target"."""
@@ -147,7 +151,7 @@ def trace(
         run=run.path.resolve().name,
         source=reads,
         target=writes,
-        maps=maps_of(run, heard, scores),
+        maps=maps_of(run, heard, scores, reads, writes),
         log_probability=chances(run, reads, writes, heard),
         answers="text" if run.model.writes_text else run.model.answers,
         labels=run.labels if run.model.answers == "labels" else (),
@@ -159,17 +163,14 @@ def trace(
     )
 
 
-def maps_of(run: Run, heard: Heard, scores: bool) -> list[Map]:
-    return [
-        Map(
-            f"{look}.weights",
-            kind,
-            layer,
-            array(shown(heard, f"{look}.weights")),
-            array(shown(heard, f"{look}.scores")) if scores else None,
-        )
-        for (kind, layer), (look, _) in every_look(run).items()
-    ]
+def maps_of(run: Run, heard: Heard, scores: bool, source: Side | None, target: Side) -> list[Map]:
+    found = []
+    for (kind, layer), (name, look) in every_look(run).items():
+        keys = look.compress.names(looking(kind, source, target)[1].labels)
+        seen = array(shown(heard, f"{name}.scores")) if scores else None
+        weights = array(shown(heard, f"{name}.weights"))
+        found.append(Map(f"{name}.weights", kind, layer, weights, seen, tuple(keys) if keys is not None else None))
+    return found
 
 
 def gates_of(run: Run, heard: Heard) -> list[Gates]:

@@ -152,5 +152,7 @@ def look_of_word(trace: Trace, word: str, *, kind: str = "auto") -> Look:
     Which attention: `auto` takes the source's own if the word stands there, else the target's.
     """
     kind, found = locate(trace.source, trace.target, word, choose(kind, trace.kinds))
-    weights = np.stack([each.weights[:, list(found.tokens)].mean(1) for each in trace.of(kind)])
-    return Look(kind, found, trace.names(kind)[1], weights)
+    first, *others = trace.of(kind)
+    alike = [each for each in (first, *others) if each.keys == first.keys]  # layers that look at the same things
+    weights = np.stack([each.weights[:, list(found.tokens)].mean(1) for each in alike])
+    return Look(kind, found, trace.names(first)[1], weights)
