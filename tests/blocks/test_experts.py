@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from regard.blocks.experts import Experts, in_blocks
+from regard.blocks.experts import Experts, arrival, in_blocks
 from regard.blocks.feedforward import FeedForward
 from regard.systems import measuring
 from regard.tap import collect, record
@@ -94,6 +94,27 @@ def test_an_expert_that_nobody_needs_has_a_gradient_of_zero() -> None:
     layer(x).sum().backward()
     used = layer.output.grad.abs().sum((1, 2)) > 0
     assert used.tolist() == [False, False, False, True, False]
+
+
+def test_a_full_expert_adds_nothing_to_those_that_come_later_while_training_alone() -> None:
+    """Six tokens want the expert 3 of 5; with a capacity of 2.5 even shares there is room for three of them."""
+    layer = mixture(5, 1, noise=0.0, capacity=2.5)
+    with torch.no_grad():
+        layer.to_score.copy_(10 * torch.eye(5, WIDTH))
+    x = torch.randn(2, 3, WIDTH) / 10
+    x[..., 3] = 1.0
+    with record(layer, "load") as seen:
+        got = layer.train()(x)
+    free = layer.eval()(x)
+    same(got[0], free[0])
+    assert free[1].any(-1).all()
+    assert not got[1].any(), "they came after three others"
+    assert seen["load"].tolist() == [0, 0, 0, 3, 0]
+
+
+def test_tokens_are_counted_as_they_arrive() -> None:
+    expert = torch.tensor([2, 0, 2, 2, 1, 0, 3])
+    assert arrival(expert, 3).tolist() == [0, 0, 1, 2, 0, 1, 0]
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 5, 17, 40])
