@@ -1,4 +1,4 @@
-"""Settings of recurrent systems that cannot be."""
+"""Settings of recurrent systems: those that cannot be, and what some of them do."""
 
 import pytest
 import torch
