@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regard.data.conllu import TAGS
-from regard.data.corpora import CORPORA
+from regard.data.corpora import CORPORA, built_in
 from regard.data.sources import Columns, Source, file_hash, open_files
 from regard.data.tasks import check_tasks, mixed, prefixed
 from regard.errors import UserError, one_of, suggest
@@ -45,13 +45,13 @@ class Data:
         """Every file that is named, each once."""
         splits = (self.train, self.valid, self.test, *self.tasks.values())
         named = [where for split in splits for where in as_paths(split)]
-        return [Path(name) for name in dict.fromkeys(named) if name and name not in CORPORA]
+        return [Path(name) for name in dict.fromkeys(named) if name and not built_in(name)]
 
     def located(self) -> "Data":
         """The same with whole paths, so that a run finds its files from any folder; what is no file stays as it is."""
 
         def whole(name: str) -> str:
-            return str(Path(name).absolute()) if name not in CORPORA and Path(name).is_file() else name
+            return str(Path(name).absolute()) if not built_in(name) and Path(name).is_file() else name
 
         def locate(where: Paths) -> Paths:
             return tuple(map(whole, where)) if isinstance(where, tuple) else whole(where)
@@ -72,8 +72,8 @@ def changed(known: dict[str, str]) -> str | None:
 def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) -> Source:
     """A built-in corpus's split, or the files."""
     paths = as_paths(where)
-    if len(paths) == 1 and paths[0] in CORPORA:
-        return CORPORA[paths[0]].source(split, columns)
+    if len(paths) == 1 and (corpus := built_in(paths[0])):
+        return corpus.source(split, columns)
     if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\") and not Path(paths[0]).exists():
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
     return open_files(paths, Columns(columns, data.fields, data.tags), document=data.document)
@@ -99,7 +99,7 @@ def splits_of_tasks(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Sou
     found: dict[str, list[Source]] = {"train": [], "valid": [], "test": []}
     said = []
     for prefix, where in data.tasks.items():
-        corpus = CORPORA.get(where) if isinstance(where, str) else None
+        corpus = built_in(where) if isinstance(where, str) else None
         if corpus and len(corpus.columns) != len(columns):
             raise UserError(f"data.tasks: '{corpus.name}' holds {' and '.join(corpus.columns)}; a task has two columns")
         only = replace(data, tasks={}, train=where, fields={} if corpus else data.fields)
@@ -120,13 +120,13 @@ def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], l
     if data.tags != "upos" and not ("tags" in columns and any(path.suffix == ".conllu" for path in data.files())):
         raise UserError(f"data.tags = '{data.tags}' is for the tags of .conllu files, and none are read")
     train = open_source(data.train, "train", data, columns)
-    built_in = data.train in CORPORA or data.train in [(name,) for name in CORPORA]
+    own = [built_in(name) for name in as_paths(data.train)]
     found = {"train": train}
     said: list[str] = []
     for split, where in (("valid", data.valid), ("test", data.test)):
         if where:
             found[split] = open_source(where, split, data, columns)
-        elif built_in:
+        elif len(own) == 1 and own[0]:
             found[split] = open_source(data.train, split, data, columns)
     missing = [split for split in ("valid", "test") if split not in found]
     if missing == ["test"]:
