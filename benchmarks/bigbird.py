@@ -3,10 +3,11 @@
     python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface] [--tiny]
 
 The model has 12 layers, 768 units, 12 heads and 50,358 words; a step is forward, backward and AdamW over so many texts
-that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *gathered* is BigBird without our own
-programs, *none* the model whose attention gives each value back, the roof for any kernel. Hugging Face's block-sparse
-BigBird, where `transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not
-compiled and its weights are bfloat16 themselves, for it knows no other way. Median of the steps after the first ones.
+that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *full* may use cuDNN's attention, which
+is torch's fastest where the length never changes; *gathered* is BigBird without our own programs; *none* is the model
+whose attention gives each value back, the roof for any kernel. Hugging Face's block-sparse BigBird, where
+`transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not compiled and its weights
+are bfloat16 themselves, for it knows no other way. Median of the steps after the first ones.
 """
 
 import argparse
@@ -85,6 +86,7 @@ def programs(allowed: bool) -> Iterator[None]:
 def measured(way: str, length: int, *, tiny: bool, steps: int) -> dict:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
+    torch.backends.cuda.enable_cudnn_sdp(way == "full")
     sizes, rows = (TINY, 1) if tiny else (BASE, max(1, TOKENS // length))
     batch = texts(length, rows, device)
     make = huggingface(sizes, batch) if way == "huggingface" else ours(way, sizes, batch, compiled=device == "cuda")

@@ -86,15 +86,25 @@ class BigBird(Blocks):
         return self.first + self.near * (1 + self.ahead) + 1 + self.random
 
     def chosen(self, count, length):
-        number = torch.arange(count, device=length.device)
-        query, key = number[:, None], number[None]
-        fixed = (key < self.first) | ((query - key).abs() <= self.near)
-        rank = mixed(query, key, self.seed).masked_fill(fixed, -1)
-        there = key < length[:, None, None]
-        if not self.ahead:
-            there = there & (key <= query)
-        rank, block = torch.where(there, rank, ABSENT).topk(min(self.most, count), largest=False)
-        return block.masked_fill(rank == ABSENT, -1).sort().values
+        return drawn(length, count, self.most, [self.first, self.near, self.seed, int(self.ahead)])
+
+
+@torch.library.custom_op("regard::drawn_blocks", mutates_args=())  # compiled, its large numbers would not survive
+def drawn(length: Tensor, count: int, most: int, shape: list[int]) -> Tensor:
+    """`[rows count most]`: the first and near blocks of each, then those of lowest rank, in order; -1 where none is."""
+    first, near, seed, ahead = shape
+    number = torch.arange(count, device=length.device)
+    query, key = number[:, None], number[None]
+    fixed = (key < first) | ((query - key).abs() <= near)
+    rank = mixed(query, key, seed).masked_fill(fixed, -1)
+    there = (key < length[:, None, None]) & ((key <= query) | bool(ahead))
+    rank, block = torch.where(there, rank, ABSENT).topk(min(most, count), largest=False)
+    return block.masked_fill(rank == ABSENT, -1).sort().values
+
+
+@drawn.register_fake
+def _(length, count, most, shape):
+    return length.new_empty(len(length), count, min(most, count))
 
 
 def mixed(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Int[Tensor, "q k"]:
