@@ -69,6 +69,8 @@ def needs(mark: str, command: str, words: list[str], recipe: Recipe | None) -> b
         return any("cuda" in word for word in words) or (recipe is not None and recipe.train.steps > 10_000)
     if command == "verify":
         return not {"--skip", "--only"} & set(words)  # compiling takes a minute
+    if command == "bench":
+        return "length" in words and "--lengths" not in words  # its own go up to 8,192 tokens
     if command == "compare":
         budget = [float(words[i + 1]) for i, word in enumerate(words) if word.startswith("--budget")]
         return not budget or budget[0] > 1e5  # without one, as long as presets train

@@ -1,5 +1,6 @@
 """Commands that look inside runs and check them."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -7,6 +8,8 @@ from cyclopts import Parameter
 from regard.cli.options import Device, Json, Run, Settings, flag, several
 from regard.cli.output import emit, note, rows
 from regard.errors import UserError
+
+ONE_THREAD = "train.threads=1"  # of what is measured by length: others may use the other cores
 
 
 def verify(
@@ -108,17 +111,52 @@ def show_lectures(table: list[dict[str, Any]]) -> None:
 
 
 def bench(
-    name: Annotated[str, Parameter(help="step, decode or reading.")],
+    name: Annotated[str, Parameter(help="step, decode, reading or length.")],
     /,
     *,
-    systems: Annotated[tuple[str, ...], several("Presets to measure.", shown=True)] = ("transformer-tiny", "gpt"),
+    systems: Annotated[
+        tuple[str, ...],
+        several(
+            "Presets to measure; by default transformer-tiny and gpt. For `length` also ways of looking, all in one "
+            "small model: full, local, bigbird, linformer, dmca (the default), compressed (dmca's other layers alone), "
+            "formula (full, with every weight kept)."
+        ),
+    ] = (),
+    lengths: Annotated[tuple[int, ...], several("Of `length`: tokens; by default 1024 2048 4096 8192.")] = (),
     set_: Settings = (),
-    repeats: Annotated[int, Parameter(help="Take the median of so many.")] = 5,
+    repeats: Annotated[int, Parameter(help="Take the median of so many; of `length` the fastest.")] = 5,
+    threads: Annotated[int | None, Parameter(help="Of `length`: of the CPU, by default 1.")] = None,
+    device: Annotated[str | None, Parameter(help="auto, cpu, cuda, cuda:1, mps.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="Of `length`: write figures, table and picture into this folder.")
+    ] = None,
     json: Json = False,
-) -> None:
+) -> int:
     """Measure speed: `step` times training steps, `decode` generation with the cache and without, `reading` a text read
-    at once and word by word."""
+    at once and word by word, `length` time and memory by the length of a text."""
+    chosen = [*set_, *([f"train.device={device}"] if device is not None else [])]
+    if name == "length":
+        threaded = [f"train.threads={threads}"] if threads is not None else []
+        return bench_length(systems, [ONE_THREAD, *chosen, *threaded], lengths, repeats, out, json)
+    if given := [
+        word for word, value in (("lengths", lengths), ("threads", threads), ("out", out)) if value not in (None, ())
+    ]:
+        raise UserError(f"--{given[0]} belongs to 'bench length'; '{name}' has no use for it")
     from regard.lab.bench import measure
 
-    table = measure(name, list(systems), list(set_), repeats)
+    table = measure(name, list(systems or ("transformer-tiny", "gpt")), chosen, repeats)
     emit(table, json, lambda: rows(table, tuple(table[0])))
+    return 0
+
+
+def bench_length(
+    systems: tuple[str, ...], settings: list[str], lengths: tuple[int, ...], repeats: int, out: Path | None, json: bool
+) -> int:
+    """Exit 1 when one of them failed."""
+    from regard.lab.length import LENGTHS, keep, markdown, measure
+
+    table = measure(systems, settings, lengths=lengths or LENGTHS, repeats=repeats, say=note)
+    emit(table, json, lambda: print(markdown(table), end=""))
+    for file in keep(table, out) if out is not None else ():
+        note(f"wrote {file}")
+    return 1 if any("error" in row for record in table for row in record["rows"]) else 0

@@ -30,7 +30,7 @@ ROWS, LENGTHS = 8, (16, 32, 64)  # texts read side by side, and how long they ar
 def measure(name: str, presets: list[str], settings: list[str], repeats: int) -> list[dict[str, Any]]:
     """One row for each preset."""
     if name not in BENCHES:
-        raise UserError(f"no measurement '{name}'{suggest(name, list(BENCHES))}")
+        raise UserError(f"no measurement '{name}'{suggest(name, [*BENCHES, 'length'])}")
     if repeats < 1:
         raise UserError(f"--repeats {repeats}: at least 1 is needed")
     rows = []
@@ -131,12 +131,12 @@ def uncached(model: Any, tokenizer: Tokenizer, prompt: list[int], room: int) -> 
     return room
 
 
-def timed(device: torch.device, work: Callable[[], Any]) -> float:
-    began = time.perf_counter()
+def timed(device: torch.device, work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    began = clock()
     work()
     if device.type == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - began
+    return clock() - began
 
 
 BENCHES: dict[str, Callable[..., dict[str, Any]]] = {"step": steps, "decode": decoding, "reading": reading}
