@@ -3,10 +3,11 @@
     python benchmarks/syntax.py DIR [--positions sinusoidal shaw syntax] [--seeds 0 1 2] [--steps N] [--seconds S]
         [--workers N] [--out FOLDER]
 
-DIR holds a treebank of Universal Dependencies, NAME-ud-train.conllu, NAME-ud-dev.conllu and NAME-ud-test.conllu, such as
-English-EWT. For each position and seed a small BERT learns to guess hidden words of train; loss and accuracy are those
-of the hidden words of test. All else is the same for all: words, vocabulary, size, steps, and for each seed the order of
-the sentences and what is hidden. What was measured stands in FOLDER/results.json, and is not measured again.
+DIR holds a treebank of Universal Dependencies, such as English-EWT: NAME-ud-train.conllu, NAME-ud-dev.conllu and
+NAME-ud-test.conllu. For each position and seed a small BERT learns to guess hidden words of train; loss and accuracy
+are those of the hidden words of test. All else is the same for all: words, vocabulary, size, steps, and for each seed
+the order of the sentences and what is hidden. What was measured stands in FOLDER/results.json, and is not measured
+again.
 """
 
 import argparse
@@ -54,7 +55,11 @@ def measure(position: str, seed: int, data: dict[str, str], train: dict[str, Any
         told = json.loads((run.path / "report.json").read_text())["measured"]
         found = evaluate([run])
     about = {"position": position, "seed": seed, "parameters": parameters(run.model)}
-    return {**about, **{name: found[name] for name in ("loss", "accuracy", "tokens")}, **of_training(told)}
+    return {
+        **about,
+        **{name: found[name] for name in ("loss", "accuracy", "unigram_entropy", "tokens")},
+        **of_training(told),
+    }
 
 
 def of_training(told: Result) -> Result:

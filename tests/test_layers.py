@@ -17,7 +17,17 @@ LAYERS = [
     *("lectures", "cli", "__main__"),
 ]
 HOMES = regard._HOMES  # names that `regard` itself offers, each with the module it comes from
-OPTIONAL = ("cyclopts", "rich", "sacrebleu", "matplotlib", "jaxtyping", "beartype", "transformers", "tensorboard")
+OPTIONAL = (
+    "cyclopts",
+    "rich",
+    "sacrebleu",
+    "matplotlib",
+    "jaxtyping",
+    "beartype",
+    "transformers",
+    "tensorboard",
+    "ufal",
+)
 
 
 def modules() -> list[Path]:

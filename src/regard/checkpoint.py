@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,21 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from regard.data.parse import Parse
+from regard.data.parser import Parser
+from regard.data.sources import file_hash
 from regard.errors import UserError, WorldError, writing
 from regard.recipe import Recipe
 from regard.systems import System, built
 from regard.text import Tokenizer
 
 FORMAT = 1
-WEIGHTS, CONFIG, TOKENIZER, LABELS, LOG, REPORT = (
+WEIGHTS, CONFIG, TOKENIZER, LABELS, PARSER, LOG, REPORT = (
     "model.safetensors",
     "config.json",
     "tokenizer.json",
     "labels.json",
+    "parser.udpipe",
     "log.jsonl",
     "report.json",
 )
@@ -37,13 +41,36 @@ STATE = "state/trainer.safetensors"
 
 @dataclass(frozen=True)
 class Run:
-    """A loaded run, ready to use. `labels` are what its task tells apart, where it does."""
+    """A loaded run, ready to use. `labels` are what its task tells apart, where it does; `parser` gives raw texts the
+    trees that its model looks at, where one was trained."""
 
     path: Path
     recipe: Recipe
     tokenizer: Tokenizer
     model: System
     labels: tuple[str, ...] = ()
+    parser: Parser | None = None
+
+    def parsed(self, text: str | Parse) -> Parse:
+        """A text with its tree."""
+        if isinstance(text, Parse):
+            return text
+        if self.parser is None:
+            raise UserError(
+                f"{self.path} looks at trees and has no parser to make one of raw text: give --trees FILE.conllu, or "
+                "train it with --set data.parser=3"
+            )
+        return self.parser(text)
+
+    @property
+    def takes_source(self) -> bool:
+        """Whether it writes a text for a source, which it reads by itself or before the text in the same row."""
+        return self.model.reads_source or "source" in self.recipe.objective.columns
+
+    @property
+    def shortens(self) -> bool:
+        """Whether a source without room is cut at its end, in use as in training."""
+        return self.recipe.data.too_long == "truncate"
 
 
 def write(path: Path, content: bytes) -> None:
@@ -133,7 +160,9 @@ def put_weights(model: System, tensors: dict[str, Tensor], where: str) -> None:
 
 
 def write_model(folder: Path, tensors: dict[str, Tensor], tokenizer: Tokenizer) -> None:
-    write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint})
+    """With hashes of what it was trained with."""
+    parser = {"parser": file_hash(folder / PARSER)} if (folder / PARSER).exists() else {}
+    write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint, **parser})
 
 
 def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer, labels: tuple[str, ...] = ()) -> None:
@@ -187,18 +216,44 @@ def read_labels(folder: Path, recipe: Recipe) -> tuple[str, ...]:
     return tuple(names)
 
 
-def load(folder: Path | str, device: str = "cpu") -> Run:
-    """A run ready to use: its model in evaluation mode on the device."""
+def read_parser(folder: Path, notes: dict[str, str]) -> Parser | None:
+    """The parser that the weights were trained with, if they were; one from elsewhere is refused."""
+    path, known = folder / PARSER, notes.get("parser")
+    if known is not None and not path.exists():
+        raise UserError(f"{folder} has no {PARSER}, with which {WEIGHTS} was trained")
+    if path.exists() and file_hash(path) != known:
+        raise UserError(f"{path} is not the parser that {folder / WEIGHTS} was trained with")
+    return Parser(path) if known is not None else None
+
+
+def load(folder: Path | str, device: str = "cpu", *, context: int | None = None) -> Run:
+    """A run ready to use: its model in evaluation mode on the device.
+
+    With a `context` it reads texts of that length in place of the one it was trained on (C5).
+    """
     folder = Path(folder)
     recipe = read_recipe(folder)
     if not (folder / WEIGHTS).exists():
         raise UserError(f"{folder} has no {WEIGHTS} yet: its training did not reach a checkpoint")
     tokenizer = read_tokenizer(folder)
-    tensors, _ = read_tensors(folder / WEIGHTS, tokenizer)
+    tensors, notes = read_tensors(folder / WEIGHTS, tokenizer)
     labels = read_labels(folder, recipe)
-    model = built(recipe.system, len(tokenizer), len(labels), recipe.objective.head)
+    size = len(tokenizer), len(labels), recipe.objective.head
+    model = built(recipe.system, *size)
+    if context is not None:
+        places, recipe = model.context, reading(recipe, context, model, folder)
+        model = built(recipe.system, *size)
+        if any(tensor.shape != tensors[name].shape for name, tensor in weights(model).items() if name in tensors):
+            raise UserError(f"{folder} has weights for each of {places} places: it cannot read a text of {context}")
     put_weights(model, tensors, str(folder / WEIGHTS))
-    return Run(folder, recipe, tokenizer, model.to(device).eval(), labels)
+    return Run(folder, recipe, tokenizer, model.to(device).eval(), labels, read_parser(folder, notes))
+
+
+def reading(recipe: Recipe, context: int, model: System, folder: Path) -> Recipe:
+    """The same for texts of another length."""
+    if model.limit is None:
+        raise UserError(f"{folder} reads texts of any length: a context of {context} would change nothing")
+    return replace(recipe, system=replace(recipe.system, context=context))
 
 
 @contextmanager

@@ -93,6 +93,12 @@ def test_a_batch_is_made_of_seed_epoch_and_step_alone(tmp_path: Path) -> None:
     assert not torch.equal(one.batch(1, 0).tokens, one.batch(2, 0).tokens)
 
 
+def test_the_first_word_is_a_token_like_the_others(tmp_path: Path) -> None:
+    """Pieces are learnt with the blank that stands before every word."""
+    tokenizer = prepared(tmp_path, "bpe").tokenizer
+    assert all(len(spell(tokenizer, [word]).ids) == 1 for words, _ in sentences(29) for word in words)
+
+
 def test_heads_are_no_words_of_the_vocabulary(tmp_path: Path) -> None:
     done = prepared(tmp_path, "word")
     assert not any(done.tokenizer.piece(token).isdecimal() for token in range(len(done.tokenizer)))

@@ -2,13 +2,13 @@
 
 import io
 import json as json_library
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from regard.cli.options import Device, Json, flag, repeated, several
+from regard.cli.options import Device, Json, Trees, flag, repeated, several
 from regard.cli.output import counting, emit, note, rows
 from regard.errors import UserError
 
@@ -45,11 +45,12 @@ def embed(
             help="Write FILE.npy (a row for each text) or FILE.jsonl; with --compare a picture, FILE.svg or .png."
         ),
     ] = None,
+    trees: Trees = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Turn texts into vectors: one for each text, one for each word in it, or one word in several senses compared."""
-    from regard.cli.reading import checked, load_runs
+    from regard.cli.reading import checked, load_runs, sentences
 
     if compare is not None and (words or pool is not None or normalise):
         raise UserError("--compare takes the vectors of one word as they are: no --words, --pool or --normalise")
@@ -60,10 +61,13 @@ def embed(
     check_ending(to, (".svg", ".png") if compare is not None else (".jsonl",) if words else (".npy", ".jsonl"))
     runs = load_runs(run, device, "--text")
     texts = checked(text, "--text")
+    if compare is not None and trees is not None:
+        raise UserError("--compare finds a word in texts: no --trees")
     if compare is not None:
         return side_by_side(runs, compare, texts, layer=layer, to=to, json=json)
     how = {"layer": layer} if words else {"layer": layer, "pool": pool or "mean"}
-    return listed(runs[0], texts, how, words=words, normalise=normalise, to=to, json=json)
+    given = sentences(runs[0], texts, trees)
+    return listed(runs[0], given, how, words=words, normalise=normalise, to=to, json=json)
 
 
 def check_ending(to: Path | None, endings: Sequence[str]) -> None:
@@ -72,14 +76,12 @@ def check_ending(to: Path | None, endings: Sequence[str]) -> None:
 
 
 def listed(
-    run: Any, texts: list[str], how: Record, *, words: bool, normalise: bool, to: Path | None, json: bool
+    run: Any, groups: Iterable[list[Any]], how: Record, *, words: bool, normalise: bool, to: Path | None, json: bool
 ) -> None:
-    """The vectors of the texts, or of lines from standard input, printed or written."""
-    from regard.cli.reading import groups
-
+    """The vectors of texts that come in groups, printed or written."""
     results: list[Record] = []
-    for lines in groups(texts):
-        found = (of_words if words else of_texts)(run, lines, how, normalise)
+    for texts in groups:
+        found = (of_words if words else of_texts)(run, texts, how, normalise)
         if to is None and not json:
             for record in found:
                 print(line(record), flush=True)
@@ -91,24 +93,26 @@ def listed(
         emit([json_library.loads(line(record)) for record in results], json, lambda: None)
 
 
-def of_texts(run: Any, texts: list[str], how: Record, normalise: bool) -> list[Record]:
+def of_texts(run: Any, texts: list[Any], how: Record, normalise: bool) -> list[Record]:
     from regard.cli.making import encode
+    from regard.cli.reading import plain
     from regard.evaluate.vectors import sentence_vectors
 
-    if empty := sum(not ids for ids in encode(run, [text.strip() for text in texts])):
+    if empty := sum(not ids for ids in encode(run, [plain(text).strip() for text in texts])):
         note(f"{empty:,} of {len(texts):,} texts are empty: their vectors are 0")
     with counting(len(texts), "embedded") as on_done:
         found = sentence_vectors(run, texts, **how, normalise=normalise, on_done=on_done).numpy()
-    return [{"text": text, "vector": vector} for text, vector in zip(texts, found, strict=True)]
+    return [{"text": plain(text), "vector": vector} for text, vector in zip(texts, found, strict=True)]
 
 
-def of_words(run: Any, texts: list[str], how: Record, normalise: bool) -> list[Record]:
+def of_words(run: Any, texts: list[Any], how: Record, normalise: bool) -> list[Record]:
     from torch.nn.functional import normalize
 
     from regard.cli.making import encode
+    from regard.cli.reading import plain
     from regard.evaluate.vectors import word_vectors
 
-    encode(run, texts)  # tells what is unknown
+    encode(run, [plain(text) for text in texts])  # tells what is unknown
     with counting(len(texts), "embedded") as on_done:
         found = word_vectors(run, texts, **how, on_done=on_done)
 
@@ -117,7 +121,7 @@ def of_words(run: Any, texts: list[str], how: Record, normalise: bool) -> list[R
         place = {"word": word.text, "start": word.start, "end": word.end}
         return {**place, "vector": vector.numpy() if vector is not None else None}
 
-    return [{"text": text, "words": list(map(described, each))} for text, each in zip(texts, found, strict=True)]
+    return [{"text": plain(text), "words": list(map(described, each))} for text, each in zip(texts, found, strict=True)]
 
 
 def write(to: Path, results: list[Record]) -> None:

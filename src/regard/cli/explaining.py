@@ -7,6 +7,7 @@ from typing import Any
 
 from regard import explain as work
 from regard.cli.output import note
+from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
 from regard.errors import UserError
 from regard.evaluate import translations
@@ -28,7 +29,18 @@ def check_targets(targets: Sequence[str]) -> None:
             known(Path(target), WRITERS)
 
 
-def texts_for(run: Any, text: str | None, second: str | None, source: str | None, target: str | None) -> Texts:
+def sentence(run: Any, text: str | None, trees: Path | None) -> Any:
+    """The text, with its tree where the run looks at trees: the one sentence of a file, or what its parser makes."""
+    given = [text] if text is not None else []
+    if trees is None and not (run.model.trees and given):
+        return text
+    found = [each for group in sentences(run, given, trees) for each in group]
+    if len(found) != 1:
+        raise UserError(f"{trees} has {len(found)} sentences, and one is explained: leave one in it")
+    return found[0]
+
+
+def texts_for(run: Any, text: Any, second: str | None, source: str | None, target: str | None) -> Texts:
     """The texts that this kind of run needs; where a translator's target is not given, its own translation.
 
     A classifier reads a text as it was trained, without the spaces around it, a tagger its words with one before each.
@@ -43,7 +55,7 @@ def texts_for(run: Any, text: str | None, second: str | None, source: str | None
         raise UserError(f"{run.path} {use_of(run.model).does}: give it --text, no --source and no --target")
     elif run.model.answers == "tags":
         text = spaced(text[begin:end] for begin, end in cut(text))
-    elif not run.model.writes_text:
+    elif not run.model.writes_text and isinstance(text, str):
         text = text.strip()
     return {"text": text, "second": second and second.strip(), "source": source, "target": target}
 
@@ -64,7 +76,7 @@ def written(run: Any, source: str) -> str:
 def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:
     """The five steps for one word, by default the last that looks: of the source if it looks at itself."""
     first = texts["source"] if any(kind == "encoder" for kind, _ in every_look(run)) else texts["target"]
-    words = (texts["text"] or first or "").split()
+    words = plain(texts["text"] or first or "").split()
     return work.steps(run, **texts, layer=layer, head=head, word=word or (words or [""])[-1])
 
 

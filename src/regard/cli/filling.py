@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from regard.cli.options import Device, Json, Run, repeated
+from regard.cli.options import Device, Json, Run, Trees, repeated
 from regard.cli.output import counting, emit, note
 from regard.errors import UserError
 
@@ -27,6 +27,7 @@ def fill(
     top: Annotated[
         int | None, Parameter(help=f"Of a masked language model: so many words for each gap; by default {TOP}.")
     ] = None,
+    trees: Trees = None,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
@@ -34,9 +35,9 @@ def fill(
     what belongs there.
 
     A masked language model puts one token in each gap, each chosen on its own. A gap of any number of words is for a
-    run with objective 'spans', such as t5.
+    run with objective 'spans', such as t5. In a file of --trees, a gap is a word.
     """
-    from regard.cli.reading import checked, groups, load_runs
+    from regard.cli.reading import checked, load_runs, plain, sentences
 
     model = load_runs([run], device)[0]
     spans = writes_spans(model)
@@ -45,8 +46,9 @@ def fill(
     if top is not None and top < 1:
         raise UserError(f"--top {top}: give at least 1")
     texts, results = checked(text, "--text"), list[Record]()
-    for lines in groups(texts):
-        gapped = marked(model, lines, 0 if texts else len(results) + 1)
+    where = "--text" if texts else f"{trees} sentence {{}}:" if trees else "standard input line {}:"
+    for group in sentences(model, texts, trees):
+        gapped, lines = marked(model, group, where, len(results) + 1), [plain(text) for text in group]
         found = written(model, lines, gapped) if spans else guessed(model, lines, gapped, top or TOP)
         if not json:
             show(found)
@@ -69,19 +71,20 @@ def writes_spans(run: Any) -> bool:
     return False
 
 
-def marked(run: Any, texts: Sequence[str], line: int) -> list[Any]:
-    """The texts cut at their gaps. They begin at this line of standard input, or are arguments where it is 0."""
+def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
+    """The texts cut at their gaps. `where` says of a number, they begin with `first`, where a text was given."""
     from regard.cli.making import encode
+    from regard.cli.reading import plain
+    from regard.data.parse import GappedParse
     from regard.text.gaps import MARKS, Gapped
 
-    found = [Gapped.cut(text.strip(), run.recipe.text.kind) for text in texts]
-    for number, (text, gapped) in enumerate(zip(texts, found, strict=True), line):
+    cut = GappedParse if run.model.trees else Gapped.cut
+    found = [cut(text if run.model.trees else text.strip(), run.recipe.text.kind) for text in texts]
+    for number, (text, gapped) in enumerate(zip(map(plain, texts), found, strict=True), first):
         if not gapped.gaps:
-            where = f"standard input line {number}:" if line else "--text"
             what = "has no gap" if text.strip() else "is empty"
-            raise UserError(
-                f"{where} {text!r} {what}: mark what is missing with {', '.join(MARKS[:-1])} or {MARKS[-1]}"
-            )
+            marks = f"{', '.join(MARKS[:-1])} or {MARKS[-1]}"
+            raise UserError(f"{where.format(number)} {text!r} {what}: mark what is missing with {marks}")
     encode(run, [part for gapped in found for part in gapped.read])  # tells what is unknown
     return found
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from regard.cli.options import Device, Json, Run, Settings, flag, several
+from regard.cli.options import Device, Json, Run, Settings, Trees, flag, several
 from regard.cli.output import emit, note, rows
 from regard.errors import UserError
 
@@ -48,6 +48,7 @@ def explain(
     /,
     *,
     text: Annotated[str | None, Parameter(help="The text that a language model or a classifier reads.")] = None,
+    trees: Trees = None,
     second: Annotated[str | None, Parameter(help="Where a run reads two texts together: the second one.")] = None,
     source: Annotated[str | None, Parameter(help="The text a translator reads.")] = None,
     target: Annotated[str | None, Parameter(help="Its translation; without it the model's own is taken.")] = None,
@@ -83,7 +84,7 @@ def explain(
     to = (*to, "json") if json and "json" not in to else to
     work.check_targets(to)
     model = load_runs([run], device)[0]
-    texts = work.texts_for(model, text, second, source, target)
+    texts = work.texts_for(model, work.sentence(model, text, trees), second, source, target)
     parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
     seen = trace(model, **texts, influence=influence) if to or not steps else None
     if texts["target"] != target:

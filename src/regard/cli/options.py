@@ -28,6 +28,10 @@ Run = Annotated[Path, Parameter(help="Folder of the run.")]
 Runs = Annotated[list[Path], several("Folder of the run; several are averaged as an ensemble.")]
 Device = Annotated[str, Parameter(help="auto, cpu, cuda, cuda:1, mps.")]
 Json = Annotated[bool, flag("Print JSON.")]
+Trees = Annotated[
+    Path | None,
+    Parameter(help="Of a run that looks at trees: a CoNLL-U file, whose sentences are read in place of texts."),
+]
 Force = Annotated[bool, flag("Overwrite the run that is there.")]
 Settings = Annotated[
     tuple[str, ...],

@@ -112,6 +112,29 @@ def groups(texts: list[str]) -> Iterator[list[str]]:
     yield from (texts[begin : begin + AT_ONCE] for begin in range(0, len(texts), AT_ONCE))
 
 
+def sentences(run: Any, texts: list[str], trees: Path | None) -> Iterator[list[Any]]:
+    """The texts in groups: of a run that looks at trees with theirs, out of a CoNLL-U file or by the run's parser."""
+    from regard.data.parse import read_parses
+
+    if trees is None and not run.model.trees:
+        yield from groups(texts)
+    elif trees is None:
+        run.parsed("")  # before anything is read: it may have no parser
+        yield from ([run.parsed(text) for text in group] for group in groups(texts))
+    elif not run.model.trees:
+        raise UserError(f"{run.path} looks at no trees: it takes no --trees")
+    elif texts:
+        raise UserError("--trees has its own sentences: leave out --text")
+    else:
+        found = list(read_parses(trees))
+        yield from (found[begin : begin + AT_ONCE] for begin in range(0, len(found), AT_ONCE))
+
+
+def plain(text: Any) -> str:
+    """A text without its tree."""
+    return text if isinstance(text, str) else text.text
+
+
 def examples(model: Any, texts: Sequence[str], seconds: Sequence[str]) -> Iterator[Sequence[tuple[str, ...]]]:
     """What a classifier is to read, in groups: one text each, or two where it was trained on pairs."""
     given, others, done = checked(texts, "--text"), checked(seconds, "--second"), 0

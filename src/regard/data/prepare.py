@@ -75,9 +75,11 @@ def prepare(
 
 
 def texts(source: Source, task: Task) -> Iterator[str]:
-    """Every text of every record; labels and heads are none."""
+    """Every text of every record; labels and heads are none. Words with heads have a blank before the first one too, as
+    they are spelt."""
     kept = [name not in (task.label, HEADS) for name in task.columns]
-    return (text for record in source for text in compress(record, kept))
+    blank = " " if HEADS in task.columns else ""
+    return (blank + text for record in source for text in compress(record, kept))
 
 
 def remarks(sources: dict[str, Source], task: Task, labels: tuple[str, ...]) -> Iterator[str]:

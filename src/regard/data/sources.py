@@ -16,6 +16,7 @@ from regard.errors import UserError
 
 Record = tuple[str, ...]
 LISTED = ("words", "tags")  # columns that hold one entry for each word
+COLUMNED = (".jsonl", ".ndjson", ".tsv", ".tab", ".conllu")  # endings of files that name what they hold
 HEADS = "heads"  # the column with the number of the word that each word hangs on; it is no text
 
 
@@ -88,6 +89,11 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
     if document == "file":
         return counted(str(path), lambda: ((line,) for _, line in lines(path)), joined=True)
     return counted(str(path), lambda: ((line.rstrip("\n"),) for _, line in lines(path)))
+
+
+def is_plain(paths: tuple[str, ...]) -> bool:
+    """Whether this is one file of lines, told by its ending."""
+    return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix not in COLUMNED
 
 
 def existing(path: Path) -> Path:

@@ -19,7 +19,8 @@ class Data:
     `document` says what a plain file of text is: "file" (one document) or "line" (each line one). `fields` names the
     columns of TSV and JSONL files, `tags` the tags of CoNLL-U files: "upos" or "xpos". `too_long` is what happens to an
     example longer than the context: "drop", "truncate", "stop". Of the training data the first `records` are taken; 0
-    takes all. `tasks`, in place of `train`, are several at once, each by the words that stand before its source.
+    takes all. A `parser` for raw text goes over the training trees so many times; with 0 there is none. `tasks`, in
+    place of `train`, are several at once, each by the words that stand before its source.
     """
 
     train: Paths = ""
@@ -30,6 +31,7 @@ class Data:
     tags: str = "upos"
     too_long: str = "drop"
     records: int = 0
+    parser: int = 0
     tasks: dict[str, Paths] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -37,6 +39,8 @@ class Data:
             raise UserError("data.tasks stand in place of data.train, valid and test: set those, or these, to nothing")
         if self.records < 0:
             raise UserError(f"data.records = {self.records}; it must be 0 (all) or more")
+        if self.parser < 0:
+            raise UserError(f"data.parser = {self.parser}; it must be 0 (none) or more")
         one_of("data.document", self.document, ("file", "line"))
         one_of("data.tags", self.tags, TAGS)
         one_of("data.too_long", self.too_long, ("drop", "truncate", "stop"))

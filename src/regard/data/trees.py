@@ -73,6 +73,6 @@ def planted(at: Place, trees: Sequence[Int[np.ndarray, "3 tokens"]]) -> Place:
     for row, tree in enumerate(trees):
         end = tree.shape[1] + 1
         table[:, row, 1:end] = tree
-        table[LEAVES, row, [0, end]] = tree[LEAVES].max()
+        table[LEAVES, row, [0, end]] = tree[LEAVES].max(initial=0)
     depth, enters, leaves = torch.from_numpy(table).to(at.index.device)
     return replace(at, depth=depth, enters=enters, leaves=leaves)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from regard.data.parse import GappedParse
+from regard.data.trees import planted
 from regard.decode.generate import generate
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.session import table
@@ -41,14 +43,21 @@ class Span:
 
 @torch.inference_mode()
 def fill_masks(
-    model: System, tokenizer: Tokenizer, texts: Sequence[Gapped], *, top: int, on_done: Progress = lambda done: None
+    model: System,
+    tokenizer: Tokenizer,
+    texts: Sequence[Gapped | GappedParse],
+    *,
+    top: int,
+    on_done: Progress = lambda done: None,
 ) -> list[list[list[Guess]]]:
     """The `top` likeliest tokens for each gap of each text, each gap on its own while all others are hidden too.
 
-    The special symbols are no words: they are left out, and what probability they have is missing.
+    The special symbols are no words: they are left out, and what probability they have is missing. A model that looks
+    at trees is given texts with theirs.
     """
     mask, special = tokenizer.symbol(MASK), [tokenizer.symbol(name) for name in (*SPECIALS, MASK)]
-    rows = [[tokenizer.start, *text.tokens(tokenizer, [[mask]] * text.gaps), tokenizer.end] for text in texts]
+    masked = [text.masked(tokenizer) for text in texts]
+    rows, trees = [[tokenizer.start, *ids, tokenizer.end] for ids, _ in masked], [tree for _, tree in masked]
     for row in rows:
         model.fits(len(row), "a text with its start and end")
     found: dict[int, list[list[Guess]]] = {}
@@ -56,8 +65,10 @@ def fill_masks(
     for begin in range(0, len(order), TOGETHER):
         numbers = order[begin : begin + TOGETHER]
         tokens, present = table([rows[i] for i in numbers], model.device)
-        hidden = tokens == mask
-        chances = model.logits(model.embed(tokens, Place.line(tokens, present))[hidden]).float().softmax(-1)
+        hidden, at = tokens == mask, Place.line(tokens, present)
+        if given := [tree for i in numbers if (tree := trees[i]) is not None]:
+            at = planted(at, given)
+        chances = model.logits(model.embed(tokens, at)[hidden]).float().softmax(-1)
         chances[:, special] = 0.0
         values, ids = chances.topk(min(top, chances.shape[-1] - len(special)))
         both = zip(ids.tolist(), values.tolist(), strict=True)

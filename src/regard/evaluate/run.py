@@ -1,12 +1,12 @@
 """Evaluating a run, or an ensemble of runs, on its own test split or on files."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from regard.checkpoint import REPORT, Run, read_json
-from regard.data.sources import Source
+from regard.data.sources import Record, Source, is_plain
 from regard.data.splits import changed, open_source, splits
 from regard.decode import together
 from regard.errors import UserError
@@ -79,6 +79,8 @@ def combined(runs: Sequence[Run]) -> Run:
 def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Source:
     """The files given, else the run's test split, else its validation split."""
     columns = run.recipe.objective.columns
+    if data and run.parser is not None and is_plain(data):
+        return parsed(run, open_source(data, "test", run.recipe.data, ("text",)))
     if data:
         return open_source(data, "test", run.recipe.data, columns)
     if not (run.recipe.data.train or run.recipe.data.tasks):
@@ -89,6 +91,17 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     split = "test" if "test" in found else "valid"
     say(f"evaluating on {found[split].name}" + ("" if split == "test" else ": the run has no test data"))
     return found[split]
+
+
+def parsed(run: Run, source: Source) -> Source:
+    """Lines of raw text, each a sentence with the tree that the run's parser gives it."""
+
+    def read() -> Iterator[Record]:
+        for (text,) in source:
+            sentence = run.parsed(text)
+            yield " ".join(sentence.words), " ".join(map(str, sentence.heads))
+
+    return Source(source.name, read, len(source))
 
 
 def check_stride(run: Run, stride: int | None) -> None:

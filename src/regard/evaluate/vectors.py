@@ -11,18 +11,20 @@ The vector of a word is the mean over its tokens, and where only the past is see
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from regard.checkpoint import Run
 from regard.data.batching import budgeted
+from regard.data.parse import Parse
+from regard.data.trees import planted
 from regard.decode.session import table
 from regard.errors import UserError, one_of
 from regard.evaluate.job import BATCH_TOKENS
 from regard.place import Place
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 from regard.systems.encoder import OnWriter
 from regard.systems.word2vec import WordVectors
@@ -31,8 +33,10 @@ from regard.text import Encoded
 from regard.text.words import cut
 
 LAYERS = (".stream", ".states")  # taps that show what leaves a layer
+Text = str | Parse  # with its tree, of a run that looks at trees
+Trees = Sequence[Int[np.ndarray, "3 tokens"]]
 Spans = Callable[[str], list[tuple[int, int]]]
-Reader = Callable[[Tensor, Tensor | None], Tensor]
+Reader = Callable[[Tensor, Place], Tensor]
 Progress = Callable[[int], None]
 
 
@@ -67,7 +71,7 @@ POOLS: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
 
 def sentence_vectors(
     run: Run,
-    texts: Sequence[str],
+    texts: Sequence[Text],
     *,
     pool: str = "mean",
     layer: int | None = None,
@@ -80,24 +84,31 @@ def sentence_vectors(
         raise UserError(f"{run.path} sees at each token what came before: its first one knows nothing; take the last")
     if pool == "first" and isinstance(run.model, WordVectors):
         raise UserError(f"{run.path} has one vector for each word: that of the start symbol is the same in all texts")
-    encoded = run.tokenizer.encode_batch([text.strip() for text in texts])
-    reads = token_vectors(run, encoded, layer=layer, on_done=on_done)
+    encoded, trees = taken(run, texts)
+    reads = token_vectors(run, [each.ids for each in encoded], trees=trees, layer=layer, on_done=on_done)
     found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.first) for read in reads]
     vectors = torch.stack(found) if found else torch.zeros(0, run.model.width)
     return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
 
 
 def word_vectors(
-    run: Run, texts: Sequence[str], *, layer: int | None = None, spans: Spans = cut, on_done: Progress = unseen
+    run: Run,
+    texts: Sequence[Text],
+    *,
+    layer: int | None = None,
+    spans: Spans | None = None,
+    on_done: Progress = unseen,
 ) -> list[list[Word]]:
-    """The words of each text with their vectors in it. `spans` says of a text where words begin and end."""
-    encoded = [run.tokenizer.encode_with_offsets(text.strip()) for text in texts]
-    reads = token_vectors(run, [each.ids for each in encoded], layer=layer, on_done=on_done)
+    """The words of each text with their vectors in it. `spans` says of a text where words begin and end; without it
+    they are those of its tree, or are cut."""
+    encoded, trees = taken(run, texts)
+    reads = token_vectors(run, [each.ids for each in encoded], trees=trees, layer=layer, on_done=on_done)
     found = []
-    for text, tokens, read in zip(texts, encoded, reads, strict=True):
-        blanks, last = len(text) - len(text.lstrip()), onward(run.model)
-        vectors = [over(read, tokens, (begin - blanks, end - blanks), last) for begin, end in spans(text)]
-        found.append([Word(text[b:e], b, e, vector) for (b, e), vector in zip(spans(text), vectors, strict=True)])
+    for given, tokens, read in zip(texts, encoded, reads, strict=True):
+        text = given.text if isinstance(given, Parse) else given
+        places = spans(text) if spans is not None else given.spans if isinstance(given, Parse) else cut(text)
+        vectors = [over(read, tokens, place, onward(run.model)) for place in places]
+        found.append([Word(text[b:e], b, e, vector) for (b, e), vector in zip(places, vectors, strict=True)])
     return found
 
 
@@ -114,9 +125,29 @@ def onward(model: System) -> bool:
     return isinstance(model, OnWriter) or (model.writes_text and not model.reads_source)
 
 
+def taken(run: Run, texts: Sequence[Text]) -> tuple[list[Encoded], Trees | None]:
+    """The texts as tokens, without blanks around them, and their trees where the run looks at trees."""
+    if run.model.trees:
+        both = [run.parsed(text).encoded(run.tokenizer) for text in texts]
+        return [tokens for tokens, _ in both], [tree for _, tree in both]
+    found = []
+    for text in texts:
+        if isinstance(text, Parse):
+            raise UserError(f"{run.path} looks at no trees: give {text.text!r} as text")
+        tokens, blanks = run.tokenizer.encode_with_offsets(text.strip()), len(text) - len(text.lstrip())
+        offsets = [(begin + blanks, end + blanks) for begin, end in tokens.offsets]
+        found.append(replace(tokens, offsets=offsets))
+    return found, None
+
+
 @torch.no_grad()
 def token_vectors(
-    run: Run, texts: Sequence[list[int]], *, layer: int | None = None, on_done: Progress = unseen
+    run: Run,
+    texts: Sequence[list[int]],
+    *,
+    trees: Trees | None = None,
+    layer: int | None = None,
+    on_done: Progress = unseen,
 ) -> list[Read]:
     """Of the tokens of each text. Texts of like length are read together."""
     model = run.model
@@ -131,7 +162,10 @@ def token_vectors(
     for part in budgeted(lengths[order], BATCH_TOKENS):
         numbers = order[part].tolist()
         tokens, present = table([rows[i] for i in numbers], model.device)
-        for number, row in zip(numbers, read(tokens, present).float().cpu(), strict=True):
+        at = Place.line(tokens, present)
+        if trees is not None:
+            at = planted(at, [trees[i] for i in numbers])
+        for number, row in zip(numbers, read(tokens, at).float().cpu(), strict=True):
             begin = len(before)
             found[number] = Read(row[begin : begin + len(texts[number])].clone(), row[0].clone())
         on_done(len(found))
@@ -142,10 +176,10 @@ def reading(run: Run) -> tuple[list[int], list[int], Reader]:
     """The symbols before and after a text, and how a batch of texts is read."""
     model, tokenizer = run.model, run.tokenizer
     if not model.writes_text:
-        return [tokenizer.start], [tokenizer.end], lambda rows, present: model.embed(rows, Place.line(rows, present))
+        return [tokenizer.start], [tokenizer.end], model.embed
     if model.reads_source:
-        return [], [tokenizer.end], lambda rows, present: model.encode(rows, present).vectors
-    return [tokenizer.start], [], lambda rows, present: model.hidden(rows, at=Place.line(rows, present))
+        return [], [tokenizer.end], lambda rows, at: model.encode(rows, at.present).vectors
+    return [tokenizer.start], [], lambda rows, at: model.hidden(rows, at=at)
 
 
 def at_layer(run: Run, layer: int, read: Reader) -> Reader:
@@ -154,9 +188,9 @@ def at_layer(run: Run, layer: int, read: Reader) -> Reader:
     if not names:
         raise UserError(f"{run.path} has no layers to choose from")
 
-    def listened(rows: Tensor, present: Tensor | None) -> Tensor:
+    def listened(rows: Tensor, at: Place) -> Tensor:
         with record(run.model, *names) as seen:
-            read(rows, present)
+            read(rows, at)
         layers = by_layer(seen)
         if not 0 <= layer < len(layers):
             raise UserError(f"no layer {layer}; {run.path} has layers 0 to {len(layers) - 1}")

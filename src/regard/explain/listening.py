@@ -13,6 +13,7 @@ from regard.blocks.convolution import Gated
 from regard.blocks.experts import Experts
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
+from regard.data.trees import planted
 from regard.explain.sides import Side
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
@@ -58,8 +59,10 @@ def batch(run: Run, side: Side, rows: int = 1) -> Int[Tensor, "b t"]:
 
 
 def place(side: Side, tokens: Int[Tensor, "b t"]) -> Place:
-    """Where the tokens stand, and of which text they are where two share a row."""
+    """Where the tokens stand, in the tree too, and of which text they are where two share a row."""
     line = Place.line(tokens)
+    if side.tree is not None:
+        return planted(line, [side.tree] * len(tokens))
     return line if side.second is None else replace(line, segment=(line.index >= side.second).long())
 
 

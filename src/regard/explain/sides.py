@@ -3,11 +3,14 @@
 import re
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from regard.checkpoint import Run
+from regard.data.parse import Parse, hole
 from regard.errors import UserError
 from regard.systems import use_of
 from regard.text.gaps import GAP, GLUED
-from regard.text.tokenizer import END, START, UNKNOWN
+from regard.text.tokenizer import END, MASK, START, UNKNOWN
 
 VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
 
@@ -23,11 +26,15 @@ class Token:
 
 @dataclass(frozen=True)
 class Side:
-    """One text as the model reads it, or two in one row, of which the second begins at token `second`."""
+    """One text as the model reads it, or two in one row, of which the second begins at token `second`.
+
+    `tree` is that of the text between its symbols, where the model looks at trees.
+    """
 
     text: str
     tokens: tuple[Token, ...]
     second: int | None = None
+    tree: np.ndarray | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -45,13 +52,17 @@ def visible(text: str) -> str:
 
 
 def sides(
-    run: Run, *, text: str | None, source: str | None, target: str | None, second: str | None = None
+    run: Run, *, text: str | Parse | None, source: str | None, target: str | None, second: str | None = None
 ) -> tuple[Side | None, Side]:
     """The texts as the model reads them, or a message that says what this kind of model needs."""
-    if not run.model.reads_source:
+    if not run.takes_source:
         if text is None or source is not None or target is not None:
             raise UserError(f"this run is a {use_of(run.model).name}: give it a text, no source and no target")
         check_second(run, second)
+        if run.model.trees:
+            return None, with_tree(run, run.parsed(text))
+        if isinstance(text, Parse):
+            raise UserError(f"{run.path} looks at no trees: give {text.text!r} as text")
         if second is not None:
             return None, pair(run, text, second)
         return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
@@ -70,6 +81,21 @@ def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = F
     symbols = " and ".join(["start"] * starts + ["end"] * ends)
     run.model.fits(len(found) + starts + ends, f"the {what} with its {symbols} symbol")
     return Side(text, (*first, *found, *last))
+
+
+def with_tree(run: Run, parse: Parse) -> Side:
+    """A sentence and its tree; a gap is the symbol that stands for it."""
+    found, tree = parse.encoded(run.tokenizer, hole(run.tokenizer, run.recipe.text.kind))
+    if not found.ids:
+        raise UserError(f"the text {parse.text!r} is empty: there is nothing to look at")
+    run.model.fits(len(found.ids) + 2, "the text with its start and end symbol")
+    mask = run.tokenizer.symbol(MASK)
+    tokens = [
+        Token(token, piece, None if token == mask else offset)
+        for token, piece, offset in zip(found.ids, found.pieces, found.offsets, strict=True)
+    ]
+    ends = Token(run.tokenizer.start, START, None), Token(run.tokenizer.end, END, None)
+    return Side(parse.text, (ends[0], *tokens, ends[1]), tree=tree)
 
 
 def tokens_of(run: Run, text: str) -> list[Token]:

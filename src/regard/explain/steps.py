@@ -15,6 +15,7 @@ from regard.attention.attend import serve
 from regard.attention.look import ROLES, Look
 from regard.attention.scores import Score
 from regard.checkpoint import Run
+from regard.data.parse import Parse
 from regard.errors import UserError
 from regard.explain.listening import Heard, every_look, listen, shown
 from regard.explain.sides import Side, looking, sides
@@ -28,9 +29,9 @@ SEEN = ("query", "key", "value", "scores", "weights", "context")
 class Steps:
     """One query of one head, and the keys that it may see. `keys` names them; `at` says which token looks.
 
-    `bias` is what the position scheme adds to the scores, None when it adds nothing. `context` is the sum by the
-    formula, `kernel` the running model's own; `share` is what this head adds to the layer's output, None where nothing
-    is projected.
+    `bias` is what the position scheme adds to the scores, `placed` what it adds to the sum, None when it adds nothing.
+    `context` is the sum by the formula, `kernel` the running model's own; `share` is what this head adds to the layer's
+    output, None where nothing is projected.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Steps:
     scores: Float[Tensor, "k"]
     weights: Float[Tensor, "k"]
     weighted: Float[Tensor, "k e"]
+    placed: Float[Tensor, "e"] | None
     context: Float[Tensor, "e"]
     kernel: Float[Tensor, "e"]
     share: Float[Tensor, "w"] | None
@@ -66,7 +68,7 @@ def walk(
     run: Run,
     *,
     word: str,
-    text: str | None = None,
+    text: str | Parse | None = None,
     second: str | None = None,
     source: str | None = None,
     target: str | None = None,
@@ -82,7 +84,8 @@ def walk(
     kinds = [kind for kind in ROLES if any(kind == found for found, _ in attentions)]
     kind, found = locate(reads, writes, word, choose(side, kinds))
     name, part = pick_layer(attentions, kind, layer)
-    seen = listen(run, reads, writes, *(f"{name}.{each}" for each in SEEN))
+    taps = (*SEEN, "added") if part.position.on_values else SEEN
+    seen = listen(run, reads, writes, *(f"{name}.{each}" for each in taps))
     heads = seen.all(f"{name}.query")[-1].shape[1]
     if not 0 <= head < heads:
         raise UserError(f"no head {head}; {name.removesuffix('.look')} has heads 0 to {heads - 1}")
@@ -108,8 +111,10 @@ def numbers(
     )
     key, value = (serve(seen.all(f"{name}.{each}")[-1], query.shape[1]) for each in ("key", "value"))
     allow, bias = scores > -torch.inf, added(scores, part.score(query, key))
-    formula = attend(query, key, value, allow=allow, bias=bias, score=part.score)
     row = word.tokens[-1]
+    context = attend(query, key, value, allow=allow, bias=bias, score=part.score).context[0, head, row]
+    placed = shown(seen, f"{name}.added")[head, row] if part.position.on_values else None
+    context = context if placed is None else context + placed
     sees = allow[0, head, row]
     labels = part.compress.names(looked.labels) or looked.labels
     return Steps(
@@ -127,9 +132,10 @@ def numbers(
         scores=scores[0, head, row, sees],
         weights=weights[0, head, row, sees],
         weighted=weights[0, head, row, sees, None] * value[0, head, sees],
-        context=formula.context[0, head, row],
+        placed=placed,
+        context=context,
         kernel=kernel[0, head, row],
-        share=projected(around, formula.context[0, head, row], head),
+        share=projected(around, context, head),
     )
 
 

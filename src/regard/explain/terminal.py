@@ -117,7 +117,9 @@ def ending(found: Steps) -> Any:
     from rich.text import Text
 
     out = Table.grid(padding=(0, 3))
-    out.add_row("sum of all rows", Text(vector(found.context)))
+    if found.placed is not None:
+        out.add_row("what the position adds", Text(vector(found.placed)))
+    out.add_row("sum of all rows" if found.placed is None else "sum of all", Text(vector(found.context)))
     out.add_row("what the kernel gave", Text(vector(found.kernel)))
     becomes = "Nothing is projected: the decoder goes on with this sum."
     if found.share is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from regard.attention.look import ROLES
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
+from regard.data.parse import Parse
 from regard.errors import UserError
 from regard.explain.influence import Influence, influence_of, outputs_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
@@ -128,7 +129,7 @@ class Trace:
 def trace(
     run: Run,
     *,
-    text: str | None = None,
+    text: str | Parse | None = None,
     second: str | None = None,
     source: str | None = None,
     target: str | None = None,

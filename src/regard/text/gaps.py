@@ -45,6 +45,10 @@ class Gapped:
         around = tokenizer.encode_batch(self.read)
         return list(chain.from_iterable(chain.from_iterable(zip_longest(around, fillings, fillvalue=()))))
 
+    def masked(self, tokenizer: Tokenizer) -> tuple[list[int], None]:
+        """The tokens of the text with a mask in each gap; it has no tree."""
+        return self.tokens(tokenizer, [[tokenizer.symbol(MASK)]] * self.gaps), None
+
     def text(self, tokenizer: Tokenizer, fillings: Sequence[Sequence[int]]) -> str:
         """The text with these tokens in its gaps, as one would write it; what was given stays as it was."""
         *before, last = self.read

@@ -29,6 +29,7 @@ from regard.train.forecast import Forecast, duration, forecast, quantity
 from regard.train.loop import Trainer
 from regard.train.optimiser import freeze, optimiser
 from regard.train.origin import START, Origin, put_start
+from regard.train.parsing import check_trees, seal_parser
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
 from regard.train.watch import board_writer, watchers
@@ -80,11 +81,7 @@ def check(recipe: Recipe) -> None:
     system, objective = tree["system"]["kind"], tree["objective"]["kind"]
     if misfit := recipe.objective.misfit(model):
         raise UserError(f"system '{system}' {misfit.format(objective)}; change one of them")
-    if model.trees and not getattr(recipe.objective, "trees", False):
-        raise UserError(
-            f"system.position = 'syntax' looks at trees and objective '{objective}' gives none: take objective.kind = "
-            "'masked' with objective.trees = true, or another position"
-        )
+    check_trees(recipe, model, objective)
     check_alignment(model, recipe.decode, recipe.text.kind)
     if model.whole_batches and recipe.train.accumulate > 1:
         raise UserError(
@@ -143,6 +140,8 @@ def start(
     for line in report_lines(prepared.report):
         say("  " + line)
     report = {"data": prepared.report, "seed": recipe.seed, "versions": versions()}
+    if recipe.data.parser:
+        report["parser"] = seal_parser(recipe, folder, opened, say)
     if origin is not None:
         for line in origin.write(folder, recipe, prepared.labels):
             say(line)

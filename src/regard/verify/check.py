@@ -12,7 +12,6 @@ from regard.blocks.memory import Memory
 from regard.checkpoint import Run
 from regard.data import Batch
 from regard.decode.session import table
-from regard.place import Place
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.verify.inputs import Inputs
@@ -84,7 +83,7 @@ def read(model: System, inputs: Inputs) -> list[Tensor]:
     """The logits of each text, all read at once in one batch: at each of its tokens, or of the whole."""
     tokens, present = table(inputs.texts, model.device)
     if not model.writes_text:
-        return of_each(model, model.answer(tokens, Place.line(tokens, present)), inputs)
+        return of_each(model, model.answer(tokens, inputs.places(tokens, present)), inputs)
     return unpadded(model.decode(tokens, memory(model, inputs)), inputs)
 
 

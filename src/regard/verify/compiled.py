@@ -8,7 +8,6 @@ import torch
 
 from regard.checkpoint import Run
 from regard.decode.session import table
-from regard.place import Place
 from regard.verify.check import DoesNotApply, Finding, of_each, read, unpadded
 from regard.verify.inputs import Inputs
 
@@ -30,7 +29,7 @@ def check(run: Run, inputs: Inputs) -> Finding:
         sources = table(inputs.sources, model.device) if inputs.sources is not None else (None, None)
         logits = unpadded(compiled(tokens, *sources), inputs)
     else:
-        answers = torch.compile(model.answer)(tokens, Place.line(tokens, present))
+        answers = torch.compile(model.answer)(tokens, inputs.places(tokens, present))
         logits = of_each(model, answers, inputs)
     found.compare_rows(logits, read(model, inputs), "compiled")
     return found

@@ -14,8 +14,10 @@ from regard.data.batch import pad, presence
 from regard.data.prepare import stores
 from regard.data.sources import HEADS
 from regard.data.store import Store
+from regard.data.trees import planted
 from regard.errors import UserError
 from regard.place import Place
+from regard.shapes import Bool, Int, Tensor
 from regard.text import Tokenizer
 from regard.train.run import TOKENS
 
@@ -38,13 +40,15 @@ Column = Store | Sequence[np.ndarray]
 class Inputs:
     """`texts` begin with the start symbol; `sources`, for a model that reads them, end with the end symbol.
 
-    Texts that are answered end with it too, and `wanted` has an answer for each, or for each of its tokens.
+    Texts that are answered end with it too, and `wanted` has an answer for each, or for each of its tokens. `trees` are
+    those of the texts between their symbols, where the model looks at trees.
     """
 
     texts: list[list[int]]
     sources: list[list[int]] | None
     origin: str
     wanted: list[list[int]] | None = None
+    trees: list[np.ndarray] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -70,7 +74,12 @@ class Inputs:
         def chosen(column: list | None) -> Any:
             return [column[i] for i in rows] if column is not None else None
 
-        return Inputs(chosen(self.texts), chosen(self.sources), self.origin, chosen(self.wanted))
+        return Inputs(chosen(self.texts), chosen(self.sources), self.origin, chosen(self.wanted), chosen(self.trees))
+
+    def places(self, tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None) -> Place:
+        """Where the tokens of the texts stand, padded on the right."""
+        at = Place.line(tokens, present)
+        return at if self.trees is None else planted(at, self.trees)
 
     def batch(self, tokenizer: Tokenizer) -> Batch:
         """What a trainer would be handed: each token with the one that follows it, or each text with what to answer."""
@@ -79,7 +88,7 @@ class Inputs:
             tokens, targets = pad(texts, tokenizer.pad), pad([np.asarray(row) for row in self.wanted], IGNORE)
             targets = targets if targets.shape[1] > 1 else targets[:, 0]
             label = torch.arange(len(texts)) % 2  # where it is asked whether a second text follows
-            place, count = Place.line(tokens, presence(texts)), int((targets != IGNORE).sum())
+            place, count = self.places(tokens, presence(texts)), int((targets != IGNORE).sum())
             return Batch(tokens, targets, count, place, label=label, whole=True)
         tokens, targets = pad([t[:-1] for t in texts], tokenizer.pad), pad([t[1:] for t in texts], IGNORE)
         made = Batch(tokens, targets, sum(len(text) - 1 for text in texts))
@@ -96,6 +105,8 @@ def make(run: Run) -> Inputs:
     columns, origin = own_tokens(run, enough=sum(wanted))
     if not columns:
         columns, origin = sentences(run), "sentences of the lectures"
+    if run.model.trees:
+        return parsed(run, [n - 2 for n in wanted], origin)
     if not run.model.writes_text:
         ended = [[*text, run.tokenizer.end] for text in texts(columns[0], [n - 1 for n in wanted], run.tokenizer.start)]
         return Inputs(ended, None, origin, answers(run, ended))
@@ -103,6 +114,36 @@ def make(run: Run) -> Inputs:
         return Inputs(texts(columns[0], wanted, run.tokenizer.start), None, origin)
     targets, sources = pairs([columns[0], columns[-1]], wanted, run)
     return Inputs(targets, sources, origin)
+
+
+def rows_of(columns: list[Column], end: int) -> list[np.ndarray]:
+    """Sources with the targets that follow them in the same row, some from all over the data."""
+    sources, targets = columns
+    some = np.unique(np.linspace(0, len(sources) - 1, 16 * ROWS).astype(int)).tolist()
+    return [np.concatenate([sources[i], [end], targets[i], [end]]) for i in some]
+
+
+def parsed(run: Run, wanted: list[int], origin: str) -> Inputs:
+    """Sentences of the run's own with their trees."""
+    if not origin.startswith(TOKENS):
+        raise UserError(f"{run.path} looks at trees, and without {TOKENS}/ there are none to check it with")
+    kept, rows = stores(run.path / origin, run.recipe.objective.columns), len(wanted)
+    found = [grove(kept, i * len(kept[0]) // rows, most) for i, most in enumerate(wanted)]
+    ended = [[run.tokenizer.start, *ids, run.tokenizer.end] for ids, _ in found]
+    return Inputs(ended, None, origin, answers(run, ended), [trees for _, trees in found])
+
+
+def grove(kept: list[Store], begin: int, length: int) -> tuple[list[int], np.ndarray]:
+    """So many tokens from a sentence on; of several sentences the trees stand side by side."""
+    ids: list[int] = []
+    trees = np.zeros((3, 0), np.int64)
+    for i in count(begin):
+        if len(ids) >= length:
+            break
+        text, tree = (store[i % len(store)] for store in kept)
+        entered = np.array([[0], [1], [1]]) * (trees[2].max(initial=-1) + 1)
+        ids, trees = [*ids, *text.tolist()], np.concatenate([trees, tree.reshape(3, -1) + entered], axis=1)
+    return ids[:length], trees[:, :length]
 
 
 def answers(run: Run, texts: list[list[int]]) -> list[list[int]] | None:

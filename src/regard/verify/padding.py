@@ -4,7 +4,6 @@ import torch
 
 from regard.blocks.memory import Memory
 from regard.checkpoint import Run
-from regard.place import Place
 from regard.shapes import Tensor
 from regard.systems import System
 from regard.verify.check import Finding, of_each, unpadded
@@ -40,7 +39,7 @@ def at_once(model: System, inputs: Inputs, filler: int, more: int) -> list[Tenso
 
 def answered(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
     tokens, present = padded(model, inputs.texts, filler, more)
-    return of_each(model, model.answer(tokens, Place.line(tokens, present)), inputs)
+    return of_each(model, model.answer(tokens, inputs.places(tokens, present)), inputs)
 
 
 def into_cache(model: System, inputs: Inputs, filler: int, more: int) -> list[Tensor]:
