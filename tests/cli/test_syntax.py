@@ -146,6 +146,11 @@ def test_the_certificate_holds(folder: Path) -> None:
     assert "tokens/" in found["inputs"]
 
 
+def test_without_its_sentences_there_are_no_trees_to_check_with(folder: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(folder / "plain", tmp_path / "run", ignore=shutil.ignore_patterns("tokens"))
+    refused("verify", run, because="looks at trees, and without tokens/ there are none to check it with")
+
+
 def test_the_parser_is_told_of_and_sealed(folder: Path, tmp_path: Path) -> None:
     told = json.loads((folder / "parsing" / REPORT).read_text())["parser"]
     assert told["rounds"] == 1 and 0.5 < told["attached"] <= 1 and told["seconds"] > 0

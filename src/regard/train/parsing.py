@@ -16,7 +16,7 @@ from regard.text.words import given_words
 from regard.train.forecast import duration
 
 Opened = tuple[dict[str, Source], list[str]]  # the splits, and what was decided of them
-SECONDS = 3e-4  # for one word in one round, on one core
+SECONDS = 3.5e-4  # for one word in one round, on one core
 
 
 def check_trees(recipe: Recipe, model: System, objective: str) -> None:
