@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import regard
+from regard.attention.schemes import POSITIONS
 from regard.checkpoint import (
     CONFIG,
     FORMAT,
@@ -29,7 +30,8 @@ from regard.checkpoint import (
     write_tensors,
 )
 from regard.errors import UserError, WorldError
-from regard.systems import SYSTEMS, built
+from regard.place import Place
+from regard.systems import SYSTEMS, System, built
 from regard.text import Text, Tokenizer
 from tests.helpers import recipe, refused
 
@@ -228,6 +230,43 @@ def test_weights_that_do_not_fit_the_configuration_are_named(tmp_path: Path) -> 
         write_model(tmp_path, changed, LETTERS)
         with refused(message):
             load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["gpt", "bert", "transformer"])
+@pytest.mark.parametrize("position", [name for name in POSITIONS if name not in ("learned", "syntax")])
+def test_a_run_may_read_longer_texts_than_it_was_trained_on(tmp_path: Path, kind: str, position: str) -> None:
+    """The same weights, so what it was trained on it reads as before."""
+    model = written(tmp_path, kind, position=position).eval()
+    run = load(tmp_path, context=61)
+    assert (run.model.limit, run.recipe.system.context) == (61, 61)
+    tokens = torch.randint(len(LETTERS), (2, 59), generator=torch.manual_seed(5))
+    short = Place.line(tokens[:, :19])
+    for one, other in zip(read(model, tokens[:, :19], short), read(run.model, tokens[:, :19], short), strict=True):
+        assert torch.equal(one, other)
+    assert all(torch.isfinite(out).all() for out in read(run.model, tokens, Place.line(tokens)))
+
+
+def read(model: System, tokens: torch.Tensor, at: Place) -> list[torch.Tensor]:
+    """All that a model makes of a text, with its source where it reads one."""
+    if not model.writes_text:
+        return [model.embed(tokens, at)]
+    memory = model.encode(tokens) if model.reads_source else None
+    return [model.decode(tokens, memory, at=at)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "system", "message"),
+    [
+        ("gpt", {"position": "learned"}, "has weights for each of 23 places: it cannot read a text of 61"),
+        ("bert", {"attention": "linformer", "position": "rotary"}, "has weights for each of 23 places"),
+        ("convs2s", {}, "has weights for each of 23 places"),
+        ("rnn-lm", {}, "reads texts of any length: a context of 61 would change nothing"),
+    ],
+)
+def test_a_run_that_cannot_read_longer_texts_says_why(tmp_path: Path, kind: str, system: dict, message: str) -> None:
+    written(tmp_path, kind, **system)
+    with refused(message):
+        load(tmp_path, context=61)
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace", "open"])

@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 
 from tests.cli.conftest import Place
-from tests.cli.shell import fine, quoted, settings
+from tests.cli.shell import fine, quoted, refused, settings
 from tests.helpers import lines_file
 
 UNITS = {"token", "word", "character", "byte"}
@@ -71,6 +71,17 @@ def test_overlapping_windows_count_each_token_once_and_are_printed(here: Place) 
     assert overlapping["tokens"] == plain["tokens"]
     assert overlapping["loss"] != plain["loss"]
     assert "stride 64" in plain["policy"] and "stride 16" in overlapping["policy"]
+
+
+def test_longer_texts_than_those_of_training_can_be_read_where_places_are_not_learned(here: Place) -> None:
+    """A translator with sinusoids reads a source that its own context does not hold; learned places do not."""
+    for language in ("en", "de"):
+        short = Path(f"b.{language}").read_text().splitlines()
+        lines_file(Path(f"long.{language}"), [*short, " ".join(20 * short)])
+    plain = fine("evaluate", "translator", "--data", "long.en", "long.de", "--json").json
+    longer = fine("evaluate", "translator", "--data", "long.en", "long.de", "--context", "2000", "--json").json
+    assert (plain["too_long"], longer["too_long"]) == (1, 0)
+    refused("evaluate", "model", "--context", "2000", because="has weights for each of 64 places")
 
 
 def test_an_ensemble_is_measured_as_one_model(here: Place, second: Place) -> None:

@@ -172,3 +172,9 @@ def test_a_length_is_part_of_the_name_wherever_data_are_named() -> None:
 def test_a_length_that_cannot_be_is_told(name: str, message: str) -> None:
     with refused(message):
         splits(Data(train=name), ("source", "target"))
+
+
+def test_every_doubling_of_the_length_is_as_common() -> None:
+    counts = Counter(len(text.split()) // 2 - 1 for text, _ in built_in("recall:1-31").make("train"))  # type: ignore[union-attr]
+    shares = [sum(counts[n] for n in range(2**k, 2 ** (k + 1))) / counts.total() for k in range(5)]
+    assert all(abs(share - 0.2) < 0.02 for share in shares)

@@ -11,7 +11,7 @@ STDIN = "standard input"
 AT_ONCE = 1024  # lines translated before any is printed
 
 
-def load_runs(paths: Sequence[Path], device: str, others: str = "") -> list[Any]:
+def load_runs(paths: Sequence[Path], device: str, others: str = "", context: int | None = None) -> list[Any]:
     """The runs, ready to use on the device. `others` is the option to which what is no run may belong."""
     from regard.checkpoint import load
     from regard.train.device import choose_device
@@ -19,7 +19,7 @@ def load_runs(paths: Sequence[Path], device: str, others: str = "") -> list[Any]
     where = str(choose_device(device))
     if strange := [path for path in paths[1:] if not path.is_dir()]:
         raise UserError(f"no such run: {strange[0]}; is it meant for {others}?")
-    return [load(path, where) for path in paths]
+    return [load(path, where, context=context) for path in paths]
 
 
 def load_one(paths: Sequence[Path], device: str, others: str) -> Any:

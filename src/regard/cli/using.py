@@ -22,6 +22,9 @@ def evaluate(
     stride: Annotated[
         int | None, Parameter(help="Language models: windows overlap; each begins so many tokens after the last.")
     ] = None,
+    context: Annotated[
+        int | None, Parameter(help="Read texts of so many tokens, whatever length the run was trained on.")
+    ] = None,
     lowercase: Annotated[bool, flag("Score BLEU and chrF without case.")] = False,
     tokenize: Annotated[str, Parameter(help="sacrebleu's tokenizer for BLEU.")] = "13a",
     device: Device = "auto",
@@ -32,7 +35,7 @@ def evaluate(
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
 
-    runs = load_runs(run, device, "--data")
+    runs = load_runs(run, device, "--data", context)
     if decode.given or lowercase or tokenize != "13a":
         needs_bleu(runs[0])
     results = work(

@@ -1,5 +1,6 @@
 """What a built-in corpus is: records for each split, always the same ones."""
 
+import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -65,6 +66,11 @@ class Corpus:
         if self.answers:
             return self.columns
         return next((names for names in TEXTS if set(names) <= set(self.columns)), ())
+
+
+def drawn_length(chance: random.Random, least: int, most: int) -> int:
+    """As often from 2 to 4 as from 4 to 8 and from 8 to 16: short records are where learning begins."""
+    return min(most, int(least * ((most + 1) / least) ** chance.random()))
 
 
 def split_of(text: str) -> str:

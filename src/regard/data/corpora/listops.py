@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from regard.data.corpora.corpus import Corpus, split_of
+from regard.data.corpora.corpus import Corpus, drawn_length, split_of
 from regard.data.sources import Record
 
 SIZES = {"train": 20_000, "valid": 300, "test": 600}
@@ -35,7 +35,7 @@ def expressions(split: str, least: int = LEAST, most: int = 24) -> Iterator[Reco
     chance = random.Random(f"listops {split}")
     made = 0
     while made < SIZES[split]:
-        words, value = drawn(chance, chance.randint(least, most), DEPTH)
+        words, value = drawn(chance, drawn_length(chance, least, most), DEPTH)
         text = " ".join(words)
         if split == split_of(text):
             made += 1

@@ -9,7 +9,7 @@ so nothing can be learnt by heart. The pair that is asked for stands anywhere. A
 import random
 from collections.abc import Iterator
 
-from regard.data.corpora.corpus import Corpus, split_of
+from regard.data.corpora.corpus import Corpus, drawn_length, split_of
 from regard.data.sources import Record
 
 SIZES = {"train": 20_000, "valid": 300, "test": 600}
@@ -23,7 +23,7 @@ def rows(split: str, least: int = 2, most: int = 8) -> Iterator[Record]:
     chance = random.Random(f"recall {split}")
     made = 0
     while made < SIZES[split]:
-        keys = chance.sample(KEYS, chance.randint(least, most))
+        keys = chance.sample(KEYS, drawn_length(chance, least, most))
         values = dict(zip(keys, chance.choices(VALUES, k=len(keys)), strict=True))
         asked = chance.choice(keys)
         text = " ".join((*(f"{key} {value}" for key, value in values.items()), ASKED, asked))
