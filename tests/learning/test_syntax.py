@@ -44,4 +44,4 @@ def test_positions_by_syntax_see_the_word_above(tmp_path: Path) -> None:
 
 def test_positions_in_the_line_do_not(tmp_path: Path) -> None:
     """The threshold above is not reached without trees."""
-    assert accuracy(tmp_path, "shaw") < 0.6
+    assert accuracy(tmp_path, "shaw") < 0.75
