@@ -1,0 +1,292 @@
+"""Where each attention and each position scheme succeeds and fails (C5, C12): recall, lists, and lengths never seen.
+
+    python benchmarks/order.py [--tables recall lists text before] [--seeds 0 1 2] [--steps N] [--seconds S]
+        [--workers N] [--out FOLDER]
+
+| table | what is trained, three seeds of each | told of each |
+|---|---|---|
+| recall | encoders that find a value by its key, with every `system.attention`; short rows first | accuracy by pairs |
+| lists | the same encoders on lists within lists | accuracy by words |
+| before | encoders that name the letter before each letter, with every `system.position` | accuracy by letters |
+| text | decoders that continue the standard library, with every `system.position` | nats per character by window |
+
+In the last two the first column is the longest text of training, the others are longer. All of a table have the same
+size, data, steps and, for each seed, order of the data. What was measured stands in FOLDER/results.json and is not
+measured again; the tables go to FOLDER/order.md and to the screen.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+ATTENTIONS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "bigbird": {"block": 4, "first": 1, "near": 1, "random": 1},
+    "linformer": {"projected": 16},
+    "local": {"block": 8},
+    "dmca": {"block": 8, "stride": 3},
+}
+POSITIONS = ("none", "sinusoidal", "learned", "rotary", "buckets", "alibi", "shaw")
+ENCODER = {"kind": "bert", "width": 128, "heads": 4, "hidden": 128, "norm": "pre", "segments": 1, "dropout": 0.0}
+DECODER = {"kind": "gpt", "width": 128, "heads": 4, "hidden": 256, "dropout": 0.0}
+NEVER = 10**6
+TRAIN = {
+    "warmup": 100,
+    "schedule": "constant",
+    "decay": 0.3,
+    "weight_decay": 0.0,
+    "batch_tokens": 1024,
+    "rate": 2e-3,
+    "threads": 1,
+    "device": "cpu",
+    "evaluate_every": NEVER,
+    "save_every": NEVER,
+}
+LETTERS = (16, 24, 32, 64)  # of the longest row of training, then of rows that are longer
+WINDOWS = (64, 96, 128, 256)  # the same in characters
+CHARACTERS = {"train": 1_500_000, "valid": 5_000, "test": 40_000}
+Plan = dict[str, Any]
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Runs that differ in `variants` alone, trained on `stages` (data and steps), measured on `tests` by their column.
+
+    A test is data and the context to read them with; `score` is what `evaluate` tells of them.
+    """
+
+    about: str
+    variants: dict[str, dict[str, Any]]
+    system: dict[str, Any]
+    objective: str
+    text: str
+    stages: tuple[tuple[str, int], ...]
+    tests: dict[str, tuple[str, int]]
+    score: str = "accuracy"
+
+
+BY_ATTENTION = {name: {"attention": name, **settings} for name, settings in ATTENTIONS.items()}
+BY_POSITION = {name: {"position": name} for name in POSITIONS}
+READER = {**ENCODER, "depth": 3, "pool": "max", "position": "rotary", "context": 36}
+TABLES = {
+    "recall": Table(
+        about="recall: accuracy by the number of pairs",
+        variants=BY_ATTENTION,
+        system=READER,
+        objective="classification",
+        text="word",
+        stages=(("recall:2-4", 900), ("recall:2-16", 700)),
+        tests={str(n): (f"recall:{n}", 36) for n in (4, 8, 16)},
+    ),
+    "lists": Table(
+        about="listops: accuracy by the number of words",
+        variants=BY_ATTENTION,
+        system=READER,
+        objective="classification",
+        text="word",
+        stages=(("listops:4-8", 500), ("listops:4-32", 1000)),
+        tests={str(n): (f"listops:{n}", 36) for n in (8, 16, 32)},
+    ),
+    "text": Table(
+        about=f"text: nats per character by the window that is read; {WINDOWS[0]} in training",
+        variants=BY_POSITION,
+        system={**DECODER, "depth": 2, "context": WINDOWS[0]},
+        objective="next-token",
+        text="char",
+        stages=(("text-{split}.txt", 1500),),
+        tests={str(n): ("text-test.txt", n) for n in WINDOWS},
+        score="loss",
+    ),
+    "before": Table(
+        about=f"before: accuracy by the number of letters; up to {LETTERS[0]} in training",
+        variants=BY_POSITION,
+        system={**ENCODER, "depth": 2, "context": LETTERS[0] + 2},
+        objective="tagging",
+        text="word",
+        stages=(("before-{split}.tsv", 600),),
+        tests={str(n): (f"before-{n}.tsv", n + 2) for n in LETTERS},
+    ),
+}
+
+
+def write_data(folder: Path) -> None:
+    """The files that `before` and `text` are trained and measured on, made from built-in corpora."""
+    from regard.data.corpora import CORPORA
+
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = CORPORA["copy"].of(f"4-{LETTERS[0]}")
+    parts = {"train": rows.make("train"), "valid": rows.make("valid")}
+    parts |= {str(n): CORPORA["copy"].of(str(n)).make("test") for n in LETTERS}
+    for name, records in parts.items():
+        lines = (f"{text}\t{' '.join(['-', *text.split()[:-1]])}\n" for text, _ in records)
+        (folder / f"before-{name}.tsv").write_text("words\ttags\n" + "".join(lines), encoding="utf-8")
+    for split, count in CHARACTERS.items():
+        (folder / f"text-{split}.txt").write_text(beginning(CORPORA["stdlib"].make(split), count), encoding="utf-8")
+
+
+def beginning(records: Iterator[tuple[str, ...]], count: int) -> str:
+    """So many characters of a corpus."""
+    pieces: list[str] = []
+    while sum(map(len, pieces)) < count and (record := next(records, None)):
+        pieces += record
+    return "\n".join(pieces)[:count]
+
+
+def plan(name: str, variant: str, seed: int, limits: dict[str, Any]) -> Plan:
+    """All that a result depends on: what each stage is trained by, and the tests."""
+    table = TABLES[name]
+    shared = {
+        "seed": seed,
+        "text": {"kind": table.text},
+        "system": {**table.system, **table.variants[variant]},
+        "objective": {"kind": table.objective},
+    }
+    stages = [
+        {**shared, "data": splits(data), "train": {**TRAIN, "steps": steps, **limits}} for data, steps in table.stages
+    ]
+    about = {"table": name, "variant": variant, "seed": seed, "score": table.score}
+    return json.loads(json.dumps({**about, "stages": stages, "tests": table.tests}))
+
+
+def splits(data: str) -> dict[str, str]:
+    """A built-in corpus has its own, files are named by theirs."""
+    return {split: data.format(split=split) for split in ("train", "valid")} if "{" in data else {"train": data}
+
+
+def found(name: str, folder: Path) -> str:
+    """A built-in name as it is, a file where it was written."""
+    return str(folder / name) if "." in name else name
+
+
+def measure(plan: Plan, folder: Path) -> Result:
+    """Train one model, stage after stage, and let it read all tests."""
+    import regard
+    from regard.recipe import Recipe
+    from regard.systems import parameters
+
+    seconds, out = 0.0, None
+    with tempfile.TemporaryDirectory() as place:
+        for number, values in enumerate(plan["stages"]):
+            data = {split: found(where, folder) for split, where in values["data"].items()}
+            recipe = Recipe.parse({**values, "data": data}, where="order.py")
+            out = regard.train(recipe, Path(place) / str(number), start_from=out, quiet=True)
+            seconds += json.loads((out / "report.json").read_text())["measured"]["seconds"]
+        assert out is not None
+        told = {column: tested(out, found(data, folder), at) for column, (data, at) in plan["tests"].items()}
+        size = parameters(regard.load(out).model)
+    scores = {name: {column: each.get(name) for column, each in told.items()} for name in (plan["score"], "baseline")}
+    return {"plan": plan, **scores, "parameters": size, "train_seconds": round(seconds, 1)}
+
+
+def tested(out: Path, data: str, context: int) -> dict[str, Any]:
+    """What a run is told of data; nothing where it cannot read texts of that length."""
+    import regard
+    from regard.errors import UserError
+    from regard.evaluate import evaluate
+
+    try:
+        run = regard.load(out, context=context)
+    except UserError:
+        return {}
+    return evaluate([run], (data,))
+
+
+def markdown(results: list[Result]) -> str:
+    """For each table that was measured the means and spreads over seeds."""
+    parts = []
+    for name, table in TABLES.items():
+        mine = [each for each in results if each["plan"]["table"] == name]
+        rows = {variant: [each for each in mine if each["plan"]["variant"] == variant] for variant in table.variants}
+        lines = [[f"`{variant}`", *row(same, table)] for variant, same in rows.items() if same]
+        head = ["", *table.tests, "seeds", "parameters", "seconds"]
+        cells = [head, ["---"] * len(head), *lines, *commonest(table, mine)]
+        if mine:
+            parts.append(f"{table.about}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in cells))
+    return "\n\n".join(parts) + "\n"
+
+
+def row(same: list[Result], table: Table) -> list[str]:
+    times, digits = (100, 1) if table.score == "accuracy" else (1, 3)
+    cells = [spread([each[table.score][column] for each in same], times, digits) for column in table.tests]
+    seconds = statistics.mean(each["train_seconds"] for each in same)
+    return [*cells, str(len(same)), f"{same[0]['parameters']:,}", f"{seconds:.0f}"]
+
+
+def commonest(table: Table, results: list[Result]) -> list[list[str]]:
+    """What always saying the commonest answer of a test would get."""
+    if table.score != "accuracy":
+        return []
+    cells = [max((each["baseline"][column] or 0.0 for each in results), default=0.0) for column in table.tests]
+    return [["the commonest answer", *(f"{100 * cell:.1f}" if cell else "" for cell in cells), "", "", ""]]
+
+
+def spread(values: list[float | None], times: float, digits: int) -> str:
+    """Mean and standard deviation over seeds."""
+    known = [times * value for value in values if value is not None]
+    if not known:
+        return "cannot"
+    beside = f" ± {statistics.stdev(known):.{digits}f}" if len(known) > 1 else ""
+    return f"{statistics.mean(known):.{digits}f}{beside}"
+
+
+def arguments() -> argparse.Namespace:
+    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
+    about.add_argument("--variants", nargs="+", help="of the tables' rows these alone")
+    about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    about.add_argument("--steps", type=int, help="of each stage of a training, in place of its own")
+    about.add_argument("--seconds", type=float, help="the most that a stage of a training may take")
+    about.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
+    about.add_argument("--out", type=Path, default=Path("runs/order-benchmark"))
+    return about.parse_args()
+
+
+def plans(given: argparse.Namespace) -> Iterator[Plan]:
+    """Seed by seed, so that what is there when time is out has all rows."""
+    limits = {"steps": given.steps, "max_seconds": given.seconds}
+    limits = {name: value for name, value in limits.items() if value is not None}
+    for seed in given.seeds:
+        for name in given.tables:
+            for variant in TABLES[name].variants:
+                if not given.variants or variant in given.variants:
+                    yield plan(name, variant, seed, limits)
+
+
+def measured(plans: list[Plan], folder: Path, workers: int) -> Iterator[Result]:
+    """Results as they are there, of so many processes."""
+    if workers == 1:
+        yield from (measure(plan, folder) for plan in plans)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for each in as_completed([pool.submit(measure, plan, folder) for plan in plans]):
+            yield each.result()
+
+
+def main() -> None:
+    given = arguments()
+    kept, data = given.out / "results.json", (given.out / "data").absolute()
+    results: list[Result] = json.loads(kept.read_text()) if kept.is_file() else []
+    wanted, done = list(plans(given)), [each["plan"] for each in results]
+    if left := [each for each in wanted if each not in done]:
+        write_data(data)
+    for each in measured(left, data, given.workers):
+        results.append(each)
+        kept.write_text(json.dumps(results, indent=1) + "\n")
+        of = each["plan"]
+        print(of["table"], of["variant"], of["seed"], each[of["score"]], file=sys.stderr, flush=True)
+    told = markdown([each for each in results if each["plan"] in wanted])
+    (given.out / "order.md").write_text(told)
+    print(told)
+
+
+if __name__ == "__main__":
+    main()
