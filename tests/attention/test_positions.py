@@ -10,6 +10,7 @@ from regard.attention.attend import attend
 from regard.attention.positions import Added, AddedToHeads, Concatenated, Learned, Position, Rotary, Sinusoid
 from regard.attention.relative import Alibi, Buckets
 from regard.attention.schemes import BIAS, PLACES, POSITIONS, Each, Site, position
+from regard.attention.structure import Syntax
 from regard.systems.gpt import Gpt
 from regard.systems.transformer import Transformer
 from tests.helpers import line, place, refused, same
@@ -235,7 +236,7 @@ def test_the_base_class_changes_nothing() -> None:
 @pytest.mark.parametrize("where", PLACES)
 def test_a_configuration_names_a_scheme_or_is_refused(kind: str, where: str) -> None:
     site = replace(SITE, head_width=10)
-    schemes = {"none": Position, "rotary": Rotary, "buckets": Buckets, "alibi": Alibi, "shaw": Each}
+    schemes = {"none": Position, "rotary": Rotary, "buckets": Buckets, "alibi": Alibi, "shaw": Each, "syntax": Syntax}
     if kind in schemes and where != "input":
         with refused(f"position '{kind}' has no table to put at '{where}'; leave position_at out"):
             position(kind, where, site)
