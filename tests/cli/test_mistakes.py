@@ -195,7 +195,7 @@ def test_the_traceback_is_there_when_asked_for(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_defect_of_our_own_is_not_dressed_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*args: object) -> None:
+    def broken(*args: object, **rest: Any) -> None:
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr("regard.checkpoint.load", broken)
@@ -206,7 +206,7 @@ def test_a_defect_of_our_own_is_not_dressed_up(place: Place, monkeypatch: pytest
 def test_memory_that_runs_out_is_no_defect(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     for error in (MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")):
 
-        def broken(*args: object, error: Exception = error) -> None:
+        def broken(*args: object, error: Exception = error, **rest: Any) -> None:
             raise error
 
         monkeypatch.setattr("regard.checkpoint.load", broken)
