@@ -43,7 +43,9 @@ class Look(nn.Module):
         self.compress, self.dropout = compress or Compression(), dropout
         self.kernel = fastest
         self.query, self.key, self.value = Tap(), Tap(), Tap()
-        self.scores, self.weights, self.added, self.context = Tap(), Tap(), Tap(), Tap()
+        self.scores, self.weights, self.context = Tap(), Tap(), Tap()
+        if self.position.on_values:
+            self.added = Tap()
 
     @property
     def reach(self) -> int:

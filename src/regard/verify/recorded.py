@@ -25,10 +25,11 @@ def check(run: Run, inputs: Inputs) -> Finding:
 
         return watch
 
-    names = attentions(model)
+    looks = attentions(model)
     unheard = read(model, inputs)
-    taps = [f"{name}.{tap}" for name in names for tap in ("weights", "added")]
-    with record(model, *taps) as seen, computed_by(model, watched):
+    heard_of = [f"{name}.weights" for name in looks]
+    heard_of += [f"{name}.added" for name, look in looks.items() if look.position.on_values]
+    with record(model, *heard_of) as seen, computed_by(model, watched):
         heard = read(model, inputs)
     for row, (mine, theirs) in enumerate(zip(heard, unheard, strict=True)):
         found.compare(mine, theirs, f"recording changes the logits of row {row}", tolerance=0.0)
