@@ -23,8 +23,7 @@ from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
 from regard.objectives.classification import tells_apart
-from regard.objectives.likelihood import Loss, token_nats
-from regard.shapes import Float, Int, Tensor
+from regard.objectives.likelihood import Loss, chosen_loss
 from regard.systems import System
 from regard.text import Tokenizer
 from regard.text.tokenizer import MASK, SPECIALS
@@ -93,7 +92,7 @@ class Masked:
 
     def __call__(self, model: System, batch: Batch) -> Loss:
         assert batch.at is not None
-        return hidden_loss(model, model.embed(batch.tokens, batch.at), batch.targets, batch.count)
+        return chosen_loss(model, model.embed(batch.tokens, batch.at), batch.targets, batch.count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +132,7 @@ class MaskedPairs(Masked):
 
     def __call__(self, model, batch):
         vectors = model.embed(batch.tokens, batch.at)
-        loss = hidden_loss(model, vectors, batch.targets, batch.count)
+        loss = chosen_loss(model, vectors, batch.targets, batch.count)
         if not self.random:
             return loss
         nats = cross_entropy(model.head.follows(vectors, batch.at).float(), batch.label, reduction="none")
@@ -146,11 +145,3 @@ def hidden(texts: Example, masking: Masking, chance: np.random.Generator) -> tup
     cuts = np.cumsum([len(text) for text in texts])[:-1]
     shown, targets = masking(np.concatenate(texts), chance)
     return np.split(shown, cuts), np.split(targets, cuts)
-
-
-def hidden_loss(model: System, vectors: Float[Tensor, "b t w"], targets: Int[Tensor, "b t"], count: int) -> Loss:
-    """Of the hidden tokens alone: no scores are made for others."""
-    chosen = targets != IGNORE
-    costs, nats = token_nats(model, vectors[chosen][None], targets[chosen][None])
-    each = torch.zeros(targets.shape, device=nats.device).masked_scatter(chosen, nats.detach())
-    return Loss(costs.sum(), each, count)
