@@ -3,11 +3,11 @@
     python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface] [--tiny]
 
 The model has 12 layers, 768 units, 12 heads and 50,358 words; a step is forward, backward and AdamW over so many texts
-that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden at places known beforehand. *full* may use
-cuDNN's attention, which is torch's fastest where the length never changes; *gathered* is BigBird without our own
-programs; *none* is the model whose attention gives each value back, the roof for any kernel. Hugging Face's
-block-sparse BigBird, where `transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are
-not compiled and its weights are bfloat16 themselves, for it knows no other way. Median of the steps after the first.
+that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *full* may use cuDNN's attention, which
+is torch's fastest where the length never changes; *gathered* is BigBird without our own programs; *none* is the model
+whose attention gives each value back, the roof for any kernel. Hugging Face's block-sparse BigBird, where
+`transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not compiled and its weights
+are bfloat16 themselves, for it knows no other way. Median of the steps after the first.
 """
 
 import argparse
@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
-from torch.nn.functional import cross_entropy
 
 from regard.attention import Look, kernels
 from regard.data import IGNORE, Batch
+from regard.objectives import Masked
 from regard.place import Place
 from regard.systems import built
 from regard.systems.bert import Bert
@@ -33,10 +33,11 @@ Step = Callable[[], torch.Tensor]
 
 
 def texts(length: int, rows: int, device: str) -> Batch:
-    tokens = torch.randint(5, VOCABULARY, (rows, length), device=device)
-    chosen = torch.rand(rows, length, device=device) < HIDDEN
-    targets = tokens.masked_fill(~chosen, IGNORE)
-    return Batch(tokens.masked_fill(chosen, 4), targets, int(chosen.sum()), Place.line(tokens), whole=True)
+    tokens = torch.randint(5, VOCABULARY, (rows, length))
+    hidden = torch.rand(rows, length) < HIDDEN
+    targets = tokens.masked_fill(~hidden, IGNORE)
+    batch = Batch(tokens.masked_fill(hidden, 4), targets, int(hidden.sum()), Place.line(tokens), whole=True, few=True)
+    return batch.to(device)
 
 
 def ours(way: str, sizes: dict, batch: Batch, compiled: bool) -> tuple[torch.nn.Module, Step]:
@@ -49,12 +50,10 @@ def ours(way: str, sizes: dict, batch: Batch, compiled: bool) -> tuple[torch.nn.
     for part in model.modules():
         if isinstance(part, Look) and way == "none":
             part.kernel = lambda query, key, value, **how: value
-    place = (batch.targets.flatten() != IGNORE).nonzero()[:, 0]
-    wanted = batch.targets.flatten()[place]
+    masked = Masked()
 
     def loss() -> torch.Tensor:
-        vectors = model.embed(batch.tokens, batch.at).flatten(0, 1)
-        return cross_entropy(model.logits(vectors[place]).float(), wanted)
+        return masked(model, batch).total / batch.count
 
     return model, torch.compile(loss) if compiled else loss
 

@@ -71,3 +71,17 @@ def test_a_batch_tells_its_padding() -> None:
     batch = Batch(torch.ones(3, 3, dtype=torch.long), targets, 4)
     assert batch.places().present.tolist() == [[True] * 3, [True, False, False], [True, True, False]]
     assert batch.places().index.tolist() == [[0, 1, 2]] * 3
+
+
+def test_the_places_of_few_targets_are_found_on_the_way_to_a_device() -> None:
+    targets = torch.tensor([[IGNORE, 3, 5], [IGNORE, IGNORE, IGNORE], [IGNORE, 7, IGNORE]])
+    few = Batch(torch.ones(3, 3, dtype=torch.long), targets, 3, few=True)
+    assert few.to("cpu").chosen.tolist() == few.places_of_targets().tolist() == [1, 2, 7]
+    assert replace(few, few=False).to("cpu").chosen is None, "where most tokens are targets nobody asks"
+
+
+def test_the_places_of_targets_are_those_of_the_rows_that_are_left() -> None:
+    targets = torch.tensor([[IGNORE, 3, 5], [2, IGNORE, IGNORE], [IGNORE, 7, IGNORE]])
+    there = Batch(torch.ones(3, 3, dtype=torch.long), targets, 4, few=True).to("cpu")
+    assert [part.places_of_targets().tolist() for part in there.split(2)] == [[1, 2, 3], [1]]
+    assert there.row(2).places_of_targets().tolist() == [1]

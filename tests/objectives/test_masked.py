@@ -22,7 +22,7 @@ def batch(*wanted: tuple[int, int, int], rows: int = 3, length: int = 5) -> Batc
         targets[row, place] = word
     tokens = torch.zeros(rows, length, dtype=torch.long)
     label = torch.arange(rows) % 2
-    return Batch(tokens, targets, len(wanted), Place.line(tokens), label=label, whole=True)
+    return Batch(tokens, targets, len(wanted), Place.line(tokens), label=label, whole=True, few=True)
 
 
 def model(scores: torch.Tensor, next_scores: torch.Tensor | None = None):
@@ -49,6 +49,14 @@ def test_a_perfect_model_loses_nothing_and_a_guess_costs_the_log_of_the_words() 
     assert float(even.total) == pytest.approx(2 * math.log(WORDS))
     assert float(even.each[0, 1]) == pytest.approx(math.log(WORDS)) and float(even.each.sum()) == float(even.nats)
     assert even.each.shape == given.targets.shape and int((even.each != 0).sum()) == 2
+
+
+def test_what_found_its_way_to_a_device_costs_the_same() -> None:
+    given, scores = batch((0, 1, 4), (1, 0, 3), (2, 3, 9)), torch.randn(3, WORDS)
+    here, there = (Masked()(model(scores)[0], each) for each in (given, given.to("cpu")))
+    assert torch.equal(here.each, there.each) and torch.equal(here.total, there.total)
+    costs = -scores.log_softmax(-1)[range(3), [4, 3, 9]]
+    same(here.each[[0, 1, 2], [1, 0, 3]], costs)
 
 
 def test_each_rows_answer_weighs_as_much_as_its_hidden_words() -> None:

@@ -18,7 +18,7 @@ class Batch:
 
     `count` says how many targets are not ignored. Rows that are read `whole` before anything is said of them have their
     targets anywhere, and `at` tells what is padding; of others it is all that follows the last target. `label` is one
-    more target for each row.
+    more target for each row. Where targets are `few`, `chosen` are their places, all rows one after another.
     """
 
     tokens: Int[Tensor, "b t"]
@@ -29,6 +29,8 @@ class Batch:
     source_present: Bool[Tensor, "b s"] | None = None
     label: Int[Tensor, "b"] | None = None
     whole: bool = False
+    few: bool = False
+    chosen: Int[Tensor, "n"] | None = None
 
     def __len__(self) -> int:
         return self.tokens.shape[0]
@@ -44,12 +46,18 @@ class Batch:
         return [width] * rows if present is None else present.sum(1).tolist()
 
     def to(self, device: torch.device | str) -> "Batch":
-        return self._map(lambda x: x.to(device, non_blocking=True))
+        """On a device. Few targets are looked up before: who asks a device where they are waits for it."""
+        found = replace(self, chosen=self.places_of_targets()) if self.few else self
+        return found._map(lambda x: x.to(device, non_blocking=True))
+
+    def places_of_targets(self) -> Int[Tensor, "n"]:
+        """Of those that are not ignored, all rows one after another."""
+        return (self.targets != IGNORE).flatten().nonzero()[:, 0] if self.chosen is None else self.chosen
 
     def split(self, pieces: int) -> list["Batch"]:
         """At most `pieces` batches with about the same number of rows; together they are this one."""
         size = -(-len(self) // pieces)
-        parts = [self._map(lambda x, i=i: x[i : i + size]) for i in range(0, len(self), size)]
+        parts = [self._rows(i, i + size) for i in range(0, len(self), size)]
         return [replace(part, count=int((part.targets != IGNORE).sum())) for part in parts]
 
     def columns(self, begin: int, end: int) -> "Batch":
@@ -64,7 +72,7 @@ class Batch:
 
     def row(self, i: int) -> "Batch":
         """One row, without the padding to its right."""
-        one = self._map(lambda x: x[i : i + 1])
+        one = self._rows(i, i + 1)
         length = one.lengths[0]
         source = one.source
         if source is not None and one.source_present is not None:
@@ -73,6 +81,9 @@ class Batch:
         targets = one.targets if one.targets.ndim == 1 else one.targets[:, :length]
         cut = replace(one, tokens=one.tokens[:, :length], targets=targets, count=int((targets != IGNORE).sum()))
         return replace(cut, at=at, source=source, source_present=None)
+
+    def _rows(self, begin: int, end: int) -> "Batch":
+        return replace(self, chosen=None)._map(lambda x: x[begin:end])
 
     def _map(self, change) -> "Batch":
         values = {field.name: getattr(self, field.name) for field in fields(self)}

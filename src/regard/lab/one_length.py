@@ -110,7 +110,7 @@ def random_batch(model: System, length: int) -> Batch:
         guessed = torch.randperm(length)[: max(1, round(SHARE * length))]
         targets = torch.full_like(tokens, IGNORE)
         targets[:, guessed] = tokens[:, guessed]
-        return Batch(tokens, targets, len(guessed), Place.line(tokens), whole=True)
+        return Batch(tokens, targets, len(guessed), Place.line(tokens), whole=True, few=True)
     source = tokens if model.reads_source else None
     tokens = tokens[:, :WRITTEN] if model.reads_source else tokens
     return Batch(tokens, tokens.roll(-1, dims=1), tokens.shape[1], source=source)

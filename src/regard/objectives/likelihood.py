@@ -145,17 +145,13 @@ def vocabulary_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch
     return Loss(costs.sum(), nats.detach(), batch.count)
 
 
-def chosen_loss(
-    model: System, vectors: Float[Tensor, "b t w"], targets: Int[Tensor, "b t"], count: int, smoothing: float = 0.0
-) -> Loss:
-    """Of the counted targets, where they are few: no scores are made for others.
-
-    `count` is handed on and not relied on: the trainer tells none, so that what is compiled fits any batch.
-    """
-    chosen = targets != IGNORE
-    costs, nats = token_nats(model, vectors[chosen][None], targets[chosen][None], smoothing)
-    each = torch.zeros(targets.shape, device=nats.device).masked_scatter(chosen, nats.detach())
-    return Loss(costs.sum(), each, count)
+def chosen_loss(model: System, vectors: Float[Tensor, "b t w"], batch: Batch, *, smoothing: float = 0.0) -> Loss:
+    """Of the counted targets, where they are few: no scores are made for others."""
+    chosen = batch.places_of_targets()
+    wanted = batch.targets.flatten()[chosen]
+    costs, nats = token_nats(model, vectors.flatten(0, 1)[chosen][None], wanted[None], smoothing)
+    each = torch.zeros(batch.targets.shape, device=nats.device).flatten().index_copy(0, chosen, nats.detach()[0])
+    return Loss(costs.sum(), each.view(batch.targets.shape), batch.count)
 
 
 def token_nats(

@@ -86,13 +86,14 @@ class Masked:
             targets = pad([between(wanted, IGNORE, IGNORE) for _, wanted in rows], IGNORE)
             pairs = len(texts[0]) > 1
             label = torch.from_numpy(np.concatenate([text[2] for text in texts])).long() if pairs else None
-            return Batch(tokens, targets, int((targets != IGNORE).sum()), place, label=label, whole=True)
+            count = int((targets != IGNORE).sum())
+            return Batch(tokens, targets, count, place, label=label, whole=True, few=True)
 
         return make
 
     def __call__(self, model: System, batch: Batch) -> Loss:
         assert batch.at is not None
-        return chosen_loss(model, model.embed(batch.tokens, batch.at), batch.targets, batch.count)
+        return chosen_loss(model, model.embed(batch.tokens, batch.at), batch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +133,7 @@ class MaskedPairs(Masked):
 
     def __call__(self, model, batch):
         vectors = model.embed(batch.tokens, batch.at)
-        loss = chosen_loss(model, vectors, batch.targets, batch.count)
+        loss = chosen_loss(model, vectors, batch)
         if not self.random:
             return loss
         nats = cross_entropy(model.head.follows(vectors, batch.at).float(), batch.label, reduction="none")
