@@ -1,6 +1,7 @@
 """Training steps of BigBird-base on a GPU, in tokens a second, beside the same model with full attention.
 
-    python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface] [--tiny]
+    python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface]
+        [--dropout 0.1] [--tiny]
 
 The model has 12 layers, 768 units, 12 heads and 50,358 words; a step is forward, backward and AdamW over so many texts
 that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *full* may use cuDNN's attention, which
@@ -40,12 +41,12 @@ def texts(length: int, rows: int, device: str) -> Batch:
     return batch.to(device)
 
 
-def ours(way: str, sizes: dict, batch: Batch, compiled: bool) -> tuple[torch.nn.Module, Step]:
+def ours(way: str, sizes: dict, batch: Batch, dropout: float, compiled: bool) -> tuple[torch.nn.Module, Step]:
     sizes, block = dict(sizes), sizes["block"]
     del sizes["block"]
     if way in ("bigbird", "gathered"):
         sizes |= {"attention": "bigbird", "block": block}
-    settings = Bert(**sizes, context=batch.tokens.shape[1], segments=1, dropout=0.0)
+    settings = Bert(**sizes, context=batch.tokens.shape[1], segments=1, dropout=dropout)
     model = built(settings, VOCABULARY).to(batch.tokens.device).train()
     for part in model.modules():
         if isinstance(part, Look) and way == "none":
@@ -58,7 +59,7 @@ def ours(way: str, sizes: dict, batch: Batch, compiled: bool) -> tuple[torch.nn.
     return model, torch.compile(loss) if compiled else loss
 
 
-def huggingface(sizes: dict, batch: Batch) -> tuple[torch.nn.Module, Step]:
+def huggingface(sizes: dict, batch: Batch, dropout: float) -> tuple[torch.nn.Module, Step]:
     from transformers import BigBirdConfig, BigBirdForMaskedLM
 
     config = BigBirdConfig(
@@ -70,8 +71,8 @@ def huggingface(sizes: dict, batch: Batch) -> tuple[torch.nn.Module, Step]:
         max_position_embeddings=batch.tokens.shape[1],
         block_size=sizes["block"],
         attention_type="block_sparse",
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
     )
     model = BigBirdForMaskedLM(config).to(batch.tokens.device, torch.bfloat16).train()
     labels = batch.targets
@@ -87,14 +88,16 @@ def programs(allowed: bool) -> Iterator[None]:
         kernels.TRITON = before
 
 
-def measured(way: str, length: int, *, tiny: bool, steps: int) -> dict:
+def measured(way: str, length: int, *, dropout: float, tiny: bool, steps: int) -> dict:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     torch.backends.cuda.enable_cudnn_sdp(way == "full")
     sizes, rows = (TINY, 1) if tiny else (BASE, max(1, TOKENS // length))
     batch = texts(length, rows, device)
-    make = huggingface(sizes, batch) if way == "huggingface" else ours(way, sizes, batch, compiled=device == "cuda")
-    model, step = make
+    if way == "huggingface":
+        model, step = huggingface(sizes, batch, dropout)
+    else:
+        model, step = ours(way, sizes, batch, dropout, compiled=device == "cuda")
     update = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
@@ -127,12 +130,13 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=[4096, 16_384])
     parser.add_argument("--ways", nargs="+", default=["full", "bigbird", "gathered", "none", "huggingface"])
     parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--tiny", action="store_true", help="a model for trying the script")
     asked = parser.parse_args()
     for length in asked.lengths:
         for way in asked.ways:
             try:
-                row = measured(way, length, tiny=asked.tiny, steps=asked.steps)
+                row = measured(way, length, dropout=asked.dropout, tiny=asked.tiny, steps=asked.steps)
             except (torch.OutOfMemoryError, ImportError) as error:
                 row = {"way": way, "length": length, "failed": type(error).__name__}
             print(json.dumps(row), flush=True)

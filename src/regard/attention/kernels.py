@@ -3,7 +3,7 @@
 | taken when | way |
 |---|---|
 | the score cannot be folded into a dot product (additive), or places act on values (Shaw) | the formula |
-| BigBird on a CUDA device, without dropout and with nothing added to the scores | kernels of our own, `sparse.py` |
+| BigBird on a CUDA device, with nothing added to the scores | kernels of our own, `sparse.py` |
 | few blocks see each other (BigBird, local) | these blocks side by side, then one of the ways below |
 | the lower triangle of one document per row | SDPA, `is_causal`, no mask built |
 | everybody sees everybody | SDPA, no mask |
@@ -63,8 +63,8 @@ def fastest(
     def dense(query, key, value, sight):
         return fused(query, key, value, sight=sight, score=score, position=position, dropout=dropout)
 
-    if sparsely(query, key, value, sight, position, dropout):
-        return by_blocks(query, key, value, sight, score)
+    if sparsely(query, key, value, sight, position):
+        return by_blocks(query, key, value, sight, score, dropout)
     if sight.blocks is not None:
         return blocked(dense, query, key, value, sight)
     return dense(query, key, value, sight)
@@ -86,20 +86,20 @@ def fused(query, key, value, *, sight: Sight, score: Score, position: Position, 
     return scaled_dot_product_attention(query, key, value, attn_mask=mask, **how)
 
 
-def sparsely(query, key, value, sight: Sight, position: Position, dropout: float) -> bool:
+def sparsely(query, key, value, sight: Sight, position: Position) -> bool:
     """Whether our own kernels serve."""
     rule = sight.blocks
-    if not (query.is_cuda and isinstance(rule, BigBird)) or dropout or not TRITON:
+    if not (query.is_cuda and isinstance(rule, BigBird) and TRITON):
         return False
     plain = type(position).on_scores is Position.on_scores
     fits = query.shape[-1] in WIDTHS and rule.size in SIZES
     return plain and fits and query.shape == key.shape == value.shape
 
 
-def by_blocks(query, key, value, sight: Sight, score: Score) -> Float[Tensor, "b h q e"]:
+def by_blocks(query, key, value, sight: Sight, score: Score, dropout: float) -> Float[Tensor, "b h q e"]:
     from regard.attention.sparse import sparse
 
     folded = score.folded(query)
     assert folded is not None and isinstance(sight.blocks, BigBird)
     query, scale = folded
-    return sparse(query, key, value, blocks=sight.blocks, scale=scale, present=sight.k.present)
+    return sparse(query, key, value, blocks=sight.blocks, scale=scale, present=sight.k.present, dropout=dropout)

@@ -41,10 +41,27 @@ def scored(query, key, q, k, scale, present, length, PLAIN: tl.constexpr, CAUSAL
 
 
 @triton.jit
+def mixed_up(x):
+    """32 bits, of which each depends on all that were given: two rounds of shift and product."""
+    x = (x ^ (x >> 16)) * 0x7FEB352D
+    x = (x ^ (x >> 15)) * 0x846CA68B
+    return x ^ (x >> 16)
+
+
+@triton.jit
+def kept(seeds, dropout, batch, head, q, k, length, HEADS: tl.constexpr):
+    """0 for the share of weights that are dropped, 1 / (1 - share) for others: by chance, and twice the same."""
+    row = mixed_up(((batch * HEADS + head) * length + q).to(tl.uint32) + tl.load(seeds).to(tl.uint32))
+    row = mixed_up(row ^ tl.load(seeds + 1).to(tl.uint32))
+    chance = mixed_up(row[:, None] ^ (k.to(tl.uint32) * 0x9E3779B9)[None, :])
+    return tl.where((chance >> 8).to(tl.float32) * 2**-24 >= dropout, 1.0 / (1.0 - dropout), 0.0)
+
+
+@triton.jit
 def context_kernel(
-    Q, K, V, C, L, lists, present, scale, length, rows, first, count, MOST: tl.constexpr, SHARED: tl.constexpr,
-    HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
-    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+    Q, K, V, C, L, lists, present, seeds, dropout, scale, length, rows, first, count,
+    MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
+    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
     """The context of one block of queries, from the blocks of its list, or (DENSE) from a part of all blocks.
 
@@ -70,6 +87,8 @@ def context_kernel(
         weights = tl.exp2(scores - level[:, None])
         fade = tl.exp2(best - level)
         total = total * fade + tl.sum(weights, 1)
+        if DROPS:
+            weights *= kept(seeds, dropout, batch, head, q, k, length, HEADS)
         mix = mix * fade[:, None] + tl.dot(weights.to(value.dtype), value, input_precision="ieee")
         best = higher
     blind = total == 0.0
@@ -82,18 +101,20 @@ def context_kernel(
 
 @triton.jit
 def weighed(
-    query, key, value, given, q, k, batch, head, L, D, scale, present, length,
-    HEADS: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+    query, key, value, given, q, k, batch, head, L, D, scale, present, seeds, dropout, length,
+    HEADS: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
-    """Weights of a pair of blocks, and the gradient of their scores."""
+    """Weights of a pair of blocks as values were mixed with them, and the gradient of their scores."""
     at = (batch * length + q) * HEADS + head
     level = tl.load(L + at, mask=q < length, other=float("inf"))
     scores = scored(query, key, q, k, scale, present + batch * length, length, PLAIN, CAUSAL, MASKED)
     weights = tl.exp2(scores - level[:, None])
-    change = (
-        tl.dot(given, tl.trans(value), input_precision="ieee") - tl.load(D + at, mask=q < length, other=0.0)[:, None]
-    )
-    return weights, weights * change
+    change = tl.dot(given, tl.trans(value), input_precision="ieee")
+    drift = tl.load(D + at, mask=q < length, other=0.0)[:, None]
+    if DROPS:
+        stays = kept(seeds, dropout, batch, head, q, k, length, HEADS)
+        return weights * stays, weights * (change * stays - drift)
+    return weights, weights * (change - drift)
 
 
 @triton.jit
@@ -108,9 +129,9 @@ def drift_kernel(G, C, D, length, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE
 
 @triton.jit
 def query_kernel(
-    Q, K, V, G, L, D, dQ, lists, present, scale, length, rows, first, count, MOST: tl.constexpr, SHARED: tl.constexpr,
-    HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
-    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+    Q, K, V, G, L, D, dQ, lists, present, seeds, dropout, scale, length, rows, first, count,
+    MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
+    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of one block of queries; lists and parts as of the context."""
     part = tl.program_id(1)
@@ -126,8 +147,9 @@ def query_kernel(
         k = seen * SIZE + inside
         key, value = tile(K, batch, head, k, length, HEADS, WIDTH), tile(V, batch, head, k, length, HEADS, WIDTH)
         _, change = weighed(
-            query, key, value, given, q, k, batch, head, L, D, scale, present, length, HEADS, PLAIN, CAUSAL, MASKED
-        )
+            query, key, value, given, q, k, batch, head, L, D, scale, present, seeds, dropout, length,
+            HEADS, PLAIN, CAUSAL, MASKED, DROPS,
+        )  # fmt: skip
         gradient += tl.dot(change.to(key.dtype), key, input_precision="ieee")
     batches = tl.num_programs(2) // HEADS
     put(dQ, gradient * (scale / LOG2_E), part * batches + batch, head, q, rows, HEADS, WIDTH)
@@ -135,9 +157,9 @@ def query_kernel(
 
 @triton.jit
 def key_kernel(
-    Q, K, V, G, L, D, dK, dV, lists, seen_by, present, scale, length, rows, first, count,
+    Q, K, V, G, L, D, dK, dV, lists, seen_by, present, seeds, dropout, scale, length, rows, first, count,
     MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
-    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+    DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of one block of keys and values, from the blocks of queries that see it."""
     part = tl.program_id(1)
@@ -160,8 +182,9 @@ def key_kernel(
         q = tl.load(lists + row * count + n) * SIZE + inside
         query, given = tile(Q, batch, head, q, length, HEADS, WIDTH), tile(G, batch, head, q, length, HEADS, WIDTH)
         weights, change = weighed(
-            query, key, value, given, q, k, batch, head, L, D, scale, present, length, HEADS, PLAIN, CAUSAL, MASKED
-        )
+            query, key, value, given, q, k, batch, head, L, D, scale, present, seeds, dropout, length,
+            HEADS, PLAIN, CAUSAL, MASKED, DROPS,
+        )  # fmt: skip
         for_value += tl.dot(tl.trans(weights).to(given.dtype), given, input_precision="ieee")
         for_key += tl.dot(tl.trans(change).to(query.dtype), query, input_precision="ieee")
     batches = tl.num_programs(2) // HEADS

@@ -44,6 +44,8 @@ class Call(NamedTuple):
     blocks: BigBird
     scale: float
     present: Bool[Tensor, "b t"] | None
+    seeds: Int[Tensor, "2"] | None  # of what is dropped
+    dropout: float
 
     def lists(self, query: Float[Tensor, "b t h d"]) -> Lists:
         length, size = query.shape[1], self.blocks.size
@@ -61,9 +63,11 @@ class Call(NamedTuple):
 
     def told(self, query: Float[Tensor, "b t h d"], lists: Lists) -> dict[str, Any]:
         """What all kernels are given."""
-        present = self.present
+        present, seeds, unread = self.present, self.seeds, lists.times
         return {
-            "present": present.to(torch.int8) if present is not None else lists.times,  # the latter is not looked at
+            "present": present.to(torch.int8) if present is not None else unread,
+            "seeds": seeds if seeds is not None else unread,
+            "dropout": self.dropout,
             "scale": self.scale * LOG2_E.value,
             "length": query.shape[1],
             "count": lists.times.shape[1],
@@ -74,6 +78,7 @@ class Call(NamedTuple):
             "PLAIN": self.plain(query.shape[1]),
             "CAUSAL": not self.blocks.ahead,
             "MASKED": present is not None,
+            "DROPS": seeds is not None,
             "num_warps": WARPS,
             "num_stages": STAGES,
         }
@@ -144,13 +149,19 @@ def backward(call: Call, gradient, query, key, value, context, level) -> tuple[T
 
 @torch.library.custom_op("regard::bigbird", mutates_args=())
 def context_of(
-    query: Tensor, key: Tensor, value: Tensor, present: Tensor | None, scale: float, shape: list[int]
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    present: Tensor | None,
+    seeds: Tensor | None,
+    numbers: list[float],
+    shape: list[int],
 ) -> tuple[Tensor, Tensor]:
-    return forward(call_of(present, scale, shape), query, key, value)
+    return forward(call_of(present, seeds, numbers, shape), query, key, value)
 
 
 @context_of.register_fake
-def _(query, key, value, present, scale, shape):
+def _(query, key, value, present, seeds, numbers, shape):
     return torch.empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)
 
 
@@ -163,35 +174,37 @@ def gradients_of(
     context: Tensor,
     level: Tensor,
     present: Tensor | None,
-    scale: float,
+    seeds: Tensor | None,
+    numbers: list[float],
     shape: list[int],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return backward(call_of(present, scale, shape), gradient, query, key, value, context, level)
+    return backward(call_of(present, seeds, numbers, shape), gradient, query, key, value, context, level)
 
 
 @gradients_of.register_fake
-def _(gradient, query, key, value, context, level, present, scale, shape):
+def _(gradient, query, key, value, context, level, present, seeds, numbers, shape):
     return torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
 
 
 def keep(ctx, inputs, output) -> None:
-    query, key, value, present, ctx.scale, ctx.shape = inputs
-    ctx.save_for_backward(query, key, value, *output, present)
+    query, key, value, present, seeds, ctx.numbers, ctx.shape = inputs
+    ctx.save_for_backward(query, key, value, *output, present, seeds)
 
 
 def differentiate(ctx, gradient, _):
-    query, key, value, context, level, present = ctx.saved_tensors
+    query, key, value, context, level, present, seeds = ctx.saved_tensors
     given = gradient.contiguous(), query, key, value, context, level
-    return *gradients_of(*given, present, ctx.scale, ctx.shape), None, None, None
+    return *gradients_of(*given, present, seeds, ctx.numbers, ctx.shape), None, None, None, None
 
 
 context_of.register_autograd(differentiate, setup_context=keep)
 
 
-def call_of(present: Tensor | None, scale: float, shape: list[int]) -> Call:
+def call_of(present: Tensor | None, seeds: Tensor | None, numbers: list[float], shape: list[int]) -> Call:
     size, first, near, random, seed, ahead = shape
     rule = BigBird(size, first=first, near=near, random=random, seed=seed, ahead=bool(ahead))
-    return Call(rule, scale, present)
+    scale, dropout = numbers
+    return Call(rule, scale, present, seeds, dropout)
 
 
 def sparse(
@@ -202,8 +215,10 @@ def sparse(
     blocks: BigBird,
     scale: float,
     present: Tensor | None,
+    dropout: float = 0.0,
 ) -> Float[Tensor, "b h t d"]:
     """Attention among the tokens of each text by the rule of its blocks."""
     shape = [blocks.size, blocks.first, blocks.near, blocks.random, blocks.seed, int(blocks.ahead)]
     lying = (x.transpose(1, 2).contiguous() for x in (query, key, value))
-    return context_of(*lying, present, scale, shape)[0].transpose(1, 2)
+    seeds = torch.randint(2**31 - 1, (2,), dtype=torch.int32, device=query.device) if dropout else None
+    return context_of(*lying, present, seeds, [scale, dropout], shape)[0].transpose(1, 2)
