@@ -1,5 +1,6 @@
 """Built-in corpora, made by our own code: nothing copied, nothing downloaded."""
 
+from regard.data.corpora.articles import ARTICLES
 from regard.data.corpora.corpus import Corpus
 from regard.data.corpora.listops import LISTOPS
 from regard.data.corpora.moods import MOODS
@@ -16,7 +17,7 @@ CORPORA = {
     corpus.name: corpus
     for corpus in (
         *(ROAD, ROAD_LONG, STDLIB, MOODS, REVIEWS, STORIES, TAGS, TREES, SENSES),
-        *(COPY, REVERSE, RECALL, LISTOPS),
+        *(COPY, REVERSE, RECALL, LISTOPS, ARTICLES),
     )
 }
 
