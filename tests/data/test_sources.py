@@ -66,6 +66,31 @@ def test_jsonl_is_read_by_field_and_empty_lines_are_skipped(tmp_path: Path) -> N
     assert read(path, columns=TEXT, text="body") == [("a\nb",)]
 
 
+def test_of_a_list_one_text_is_read_or_all_in_a_row(tmp_path: Path) -> None:
+    rows = [
+        '{"sentences": ["One.", "Two. "], "short": ["A", "B"], "a.0": "dotted"}',
+        '{"sentences": [], "short": ["C"]}',
+    ]
+    path = lines_file(tmp_path / "a.jsonl", rows[:1])
+    assert read(path, source="sentences.*", target="short.1") == [("One. Two. ", "B")]
+    assert read(path, columns=TEXT, text="a.0") == [("dotted",)], "a field of that very name"
+    path = lines_file(tmp_path / "b.jsonl", rows)
+    assert read(path, source="sentences.*", target="short.0") == [("One. Two. ", "A"), ("", "C")]
+    with refused(f"{path} line 2: field 'short' has 1 entries, and 'short.1' counts from 0"):
+        read(path, source="sentences.*", target="short.1")
+    with refused("line 1: field 'short' is a list: 'short.0' is its first text, 'short.*' are all of texts"):
+        read(path, source="sentences.*", target="short.first")
+    with refused("line 1: no field 'shorts.0' (there are sentences, short, a.0); name it with data.fields"):
+        read(path, source="sentences.*", target="shorts.0")
+    with refused("line 1: field 'short' is list, not text; data.fields may name 'short.*', all of it, or 'short.0'"):
+        read(path, source="sentences.*", target="short")
+    mixed = lines_file(tmp_path / "c.jsonl", ['{"text": ["a", 1]}'])
+    with refused("line 1: field 'text' is a list: 'text.0' is its first text, 'text.*' are all of texts"):
+        read(mixed, columns=TEXT, text="text.*")
+    with refused("line 1: field 'text.1' is int, not text"):
+        read(mixed, columns=TEXT, text="text.1")
+
+
 @pytest.mark.parametrize("ending", ["txt", "tsv", "jsonl"])
 def test_a_byte_order_mark_is_dropped(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a.{ending}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 from regard.data import conllu
 from regard.errors import UserError
@@ -189,16 +190,32 @@ def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
 
 def text_of(row: dict, key: str | int, where: str, *, listed: bool = False) -> str:
     """The text of a field. One that may be `listed` may also be a list of words: a blank inside one becomes "_"."""
-    if key not in row:
-        raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
-    text = row[key]
+    text = entry_of(row, key, where)
     if listed and isinstance(text, list) and all(isinstance(word, str) and word.strip() for word in text):
         text = " ".join(re.sub(r"\s", "_", word) for word in text)
     if not isinstance(text, str):
-        raise UserError(f"{where}: field '{key}' is {type(text).__name__}, not text")
+        pick = f"; data.fields may name '{key}.*', all of it, or '{key}.0'" if isinstance(text, list) else ""
+        raise UserError(f"{where}: field '{key}' is {type(text).__name__}, not text{pick}")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise UserError(f"{where}: field '{key}' holds half a character (a lone surrogate)")
     return text
+
+
+def entry_of(row: dict, key: str | int, where: str) -> Any:
+    """What a field holds. Of a list, "summaries.0" is the first entry, "sentences.*" are all with blanks between."""
+    name, _, place = str(key).rpartition(".")
+    found = row.get(name)
+    if key in row:
+        return row[key]
+    if not isinstance(found, list):
+        raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
+    if place == "*" and all(isinstance(text, str) for text in found):
+        return " ".join(found)
+    if not place.isdecimal():
+        raise UserError(f"{where}: field '{name}' is a list: '{name}.0' is its first text, '{name}.*' are all of texts")
+    if int(place) >= len(found):
+        raise UserError(f"{where}: field '{name}' has {len(found)} entries, and '{key}' counts from 0")
+    return found[int(place)]
 
 
 def tsv(path: Path, columns: Columns) -> Iterator[Record]:
