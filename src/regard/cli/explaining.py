@@ -45,7 +45,7 @@ def texts_for(run: Any, text: Any, second: str | None, source: str | None, targe
 
     A classifier reads a text as it was trained, without the spaces around it, a tagger its words with one before each.
     """
-    if run.model.reads_source:
+    if run.takes_source:
         if source is None or text is not None:
             raise UserError(
                 f"{run.path} translates: give it --source, and --target unless its own translation is meant"

@@ -10,6 +10,7 @@ from regard.cli.showing import described, lead, token_values
 from regard.text import Encoded
 
 Record = dict[str, Any]
+SHORTENED = "{:,} of {:,} sources had no room: their beginning was read alone, as in training"
 
 
 def encode(model: Any, texts: list[str]) -> list[list[int]]:
@@ -84,13 +85,18 @@ def translated(
     model: Any, settings: Any, sources: list[str], *, seed: int, first: int, best: int, tokens: bool
 ) -> list[Record]:
     """The `best` translations of each source; `first` is the number of the first one among all."""
+    from regard.evaluate.translating import shortened
+
     texts = [source.strip() for source in sources]  # as the lines of a training file
-    encoded = list(zip(texts, encode_with_offsets(model, texts), strict=True))
+    tokens_of, short = shortened(model, encode_with_offsets(model, texts), settings)
+    encoded = list(zip(texts, tokens_of, strict=True))
     chance = {"seed": seed, "first": first}
     with counting(len(sources), "translated") as on_done:
         found = decode.translate(
             model.model, model.tokenizer, settings, encoded, kind=model.recipe.text.kind, on_done=on_done, **chance
         )
+    if short:
+        note(SHORTENED.format(short, len(found)))
     if cut := sum(row[0].hypothesis.ended == "length" for row in found):
         note(f"{cut:,} of {len(found):,} translations were cut: no end within {settings.max_tokens} tokens")
     return [
@@ -152,11 +158,22 @@ def tagged_word(model: Any, text: str, place: tuple[int, int], values: Any) -> R
 def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
     """The log-probability of each text, given its source where the model reads one."""
     tokenizer, given = model.tokenizer, None
-    if model.model.reads_source:
+    if model.takes_source:
         texts, given = [text.strip() for text in texts], encode(model, [source.strip() for source in sources])
     encoded = encode(model, texts)
+    if given is not None and model.shortens:
+        given = beginnings(model, given, encoded)
     found = decode.score(model.model, tokenizer, encoded, given)
     return [
         {"text": text, "log_probability": sum(values), "tokens": token_values(model, [*ids, tokenizer.end], values)}
         for text, ids, values in zip(texts, encoded, found, strict=True)
     ]
+
+
+def beginnings(model: Any, sources: list[list[int]], texts: list[list[int]]) -> list[list[int]]:
+    """As much of each source as there is room for beside its text and the end."""
+    most = [decode.room(model.model, len(text) + 1) for text in texts]
+    kept = [source[:n] if n is not None and n > 0 else source for source, n in zip(sources, most, strict=True)]
+    if short := sum(len(a) < len(b) for a, b in zip(kept, sources, strict=True)):
+        note(SHORTENED.format(short, len(sources)))
+    return kept

@@ -33,7 +33,7 @@ def needs_translator(model: Any) -> None:
     from regard.objectives import SpanCorruption
 
     needs_writer(model)
-    if not model.model.reads_source:
+    if not model.takes_source:
         raise misused(model, " and reads no source")
     if isinstance(model.recipe.objective, SpanCorruption):
         raise misused(model)
@@ -41,7 +41,7 @@ def needs_translator(model: Any) -> None:
 
 def needs_language_model(model: Any) -> None:
     needs_writer(model)
-    if model.model.reads_source:
+    if model.takes_source:
         raise misused(model)
 
 
@@ -63,10 +63,11 @@ def needs_tagger(model: Any) -> None:
 
 def misused(model: Any, lacks: str = "") -> UserError:
     """What the run does, what of that is not enough here, and the command for it."""
-    from regard.objectives import SpanCorruption
-    from regard.systems.use import FILLER, use_of
+    from regard.objectives import Continuation, SpanCorruption
+    from regard.systems.use import CONTINUER, FILLER, use_of
 
-    use = FILLER if isinstance(model.recipe.objective, SpanCorruption) else use_of(model.model)
+    own = {SpanCorruption: FILLER, Continuation: CONTINUER}
+    use = own.get(type(model.recipe.objective)) or use_of(model.model)
     return UserError(f"{model.path} {use.does}{lacks}; use 'regard {use.command}'")
 
 

@@ -210,15 +210,15 @@ def score(
     model = load_one(run, device, "--text")
     needs_writer(model)
     texts, sources = checked(text, "--text"), checked(source, "--source")
-    if sources and not model.model.reads_source:
+    if sources and not model.takes_source:
         raise UserError(f"{model.path} is a language model: it reads no --source")
     if not texts and not sources:
-        if model.model.reads_source:
+        if model.takes_source:
             pairs = stdin_pairs()
             sources, texts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         else:
             texts = list(stdin_lines())
-    if model.model.reads_source and len(sources) != len(texts):
+    if model.takes_source and len(sources) != len(texts):
         raise UserError(f"{len(texts)} texts and {len(sources)} sources: each --text needs its own --source")
     results = scored(model, texts, sources)
     emit(results, json, lambda: [print(f"{r['log_probability']:.4f}\t{r['text']}") for r in results])
@@ -231,7 +231,7 @@ def needs_bleu(run: Any) -> None:
 
     if isinstance(run.recipe.objective, SpanCorruption):
         raise UserError(f"{run.path} restores spans: that is measured without any search, and BLEU is for translators")
-    if not run.model.reads_source:
+    if not run.takes_source:
         raise UserError(f"{run.path} is a {use_of(run.model).name}: it is not decoded, and BLEU is for translators")
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -119,16 +119,26 @@ def write_pairs(
 ) -> tuple[list[Store], Counts]:
     """One store per column, example i at the same place in each. Each side has room for a start or end symbol."""
     counts, most = Counts(), context - 1
+
+    def kept() -> Iterator[list[list[int]]]:
+        for row in encoded(source, tokenizer, counts):
+            if fits(row, most, counts, f"{source.name}: an example", f"{most} and an end", too_long=too_long):
+                yield [ids[:most] for ids in row]
+
+    return write_columns(kept(), tokenizer, folder, columns=columns, counts=counts), counts
+
+
+def write_columns(
+    rows: Iterable[list[list[int]]], tokenizer: Tokenizer, folder: Path, *, columns: tuple[str, ...], counts: Counts
+) -> list[Store]:
+    """One store per column. What is predicted is the last column, each text with an end: that is counted."""
     with ExitStack() as stack:
         writers = [stack.enter_context(Writer(folder / column, len(tokenizer))) for column in columns]
-        for row in encoded(source, tokenizer, counts):
-            if not fits(row, most, counts, f"{source.name}: an example", f"{most} and an end", too_long=too_long):
-                continue
-            row = [ids[:most] for ids in row]
+        for row in rows:
             for writer, ids in zip(writers, row, strict=True):
                 writer.add(ids)
             counts.tokens += len(row[-1]) + 1
-        return [writer.close() for writer in writers], counts
+        return [writer.close() for writer in writers]
 
 
 def write_labelled(

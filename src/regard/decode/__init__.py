@@ -7,7 +7,7 @@ from regard.decode.generate import cut, generate
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.score import score
 from regard.decode.stream import Stream
-from regard.decode.translate import Translated, translate
+from regard.decode.translate import Translated, room, translate
 
 __all__ = [
     "Ensemble",
@@ -19,6 +19,7 @@ __all__ = [
     "fill_masks",
     "fill_spans",
     "generate",
+    "room",
     "score",
     "together",
     "translate",

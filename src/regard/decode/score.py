@@ -13,7 +13,13 @@ TOGETHER = 32  # rows scored side by side
 def score(
     model: System, tokenizer: Tokenizer, texts: list[list[int]], sources: list[list[int]] | None = None
 ) -> list[list[float]]:
-    """For each text the log-probabilities of its tokens and of the end symbol."""
+    """For each text the log-probabilities of its tokens and of the end symbol.
+
+    To a model that reads no source, the source of a text is the beginning of its row, and no part of what is scored.
+    """
+    if sources is not None and not model.reads_source:
+        whole = [[*source, tokenizer.end, *text] for source, text in zip(sources, texts, strict=True)]
+        return [line[-len(text) - 1 :] for line, text in zip(score(model, tokenizer, whole), texts, strict=True)]
     rows = [[tokenizer.start, *text, tokenizer.end] for text in texts]
     ended = [[*source, tokenizer.end] for source in sources] if sources is not None else None
     check_prompts(model, [row[:-1] for row in rows], ended)

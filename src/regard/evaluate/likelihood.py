@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.batching import Documents, Pairs, Pieces, Windows
+from regard.data.continued import Continued
 from regard.data.prepare import report as data_report
 from regard.data.prepare import report_lines
 from regard.data.sources import Source
@@ -20,6 +21,7 @@ POLICIES = {
     Pieces: "windows of {context} tokens, stride {stride}, each token once; each document begins anew",
     Documents: "documents whole, each token once, after all that the system remembers of its document",
     Pairs: "each target whole, given its source",
+    Continued: "each target whole, after its source in the same row",
 }
 
 
@@ -35,9 +37,8 @@ def likelihood(job: Job, source: Source) -> tuple[dict[str, Any], list[tuple[flo
     context, task = run.model.context, run.recipe.objective
     with tempfile.TemporaryDirectory() as folder:
         longest = context if run.model.limit is not None else 2**31
-        stores, counts = task.write(
-            source, run.tokenizer, Path(folder), labels=run.labels, context=longest, too_long="drop"
-        )
+        about = {"labels": run.labels, "context": longest, "too_long": "truncate" if run.shortens else "drop"}
+        stores, counts = task.write(source, run.tokenizer, Path(folder), **about)
         batches = task.batches(stores, run.tokenizer, run.model, batch_tokens=BATCH_TOKENS)
         in_order = batches.in_order(stride) if isinstance(batches, Windows) else batches.in_order()
         sizes = cut(batches.sizes, FEW)

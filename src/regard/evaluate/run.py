@@ -19,6 +19,7 @@ from regard.evaluate.translating import check_scoring, translation
 from regard.evaluate.words import skip_grams
 from regard.objectives import (
     Classification,
+    Continuation,
     Masked,
     MaskedPairs,
     NextToken,
@@ -34,6 +35,7 @@ MEASURES: dict[type, Callable[[Job], dict[str, Any]]] = {
     NextToken: language_model,
     Translation: translation,
     Reward: translation,
+    Continuation: translation,
     Classification: classified,
     Masked: masked,
     MaskedPairs: masked,
@@ -110,7 +112,7 @@ def check_stride(run: Run, stride: int | None) -> None:
     if not run.model.writes_text:
         read = "classified" if run.model.answers == "labels" else "read"
         raise UserError(f"--stride is for language models: a text is {read} whole")
-    if run.model.reads_source:
+    if run.takes_source:
         raise UserError("--stride is for language models: a translation is scored whole")
     if not run.model.packs:
         raise UserError("--stride is for models that see a window: this one reads documents whole")

@@ -1,18 +1,20 @@
 """Translating a whole source, and scoring it."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from regard.checkpoint import Run
+from regard.data.continued import SYMBOLS
 from regard.data.sources import Record, Source
 from regard.data.tasks import asked
 from regard.decode import check_alignment, translate
 from regard.decode.settings import Decode
+from regard.decode.translate import beginning, check_room, room
 from regard.evaluate.job import Job
 from regard.evaluate.likelihood import likelihood
 from regard.evaluate.pronoun import pronoun_accuracy
 from regard.evaluate.translation import metrics, translation_scores
+from regard.text import Encoded
 
 
 def translation(job: Job) -> dict[str, Any]:
@@ -26,7 +28,8 @@ def translation(job: Job) -> dict[str, Any]:
     for name, texts in (("source", sources), ("reference", references), ("hypothesis", hypotheses)):
         job.keep(name, texts)
     if any(lost.values()):
-        job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long")
+        short = f", {lost['shortened']} of the beginning of their source" if "shortened" in lost else ""
+        job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long{short}")
     results |= lost | translation_scores(hypotheses, references, lowercase=job.lowercase, tokenize=job.tokenize)
     results |= by_task(job, sources, references, hypotheses)
     return results | pronoun_accuracy(sources, references, hypotheses)
@@ -48,18 +51,35 @@ def check_scoring(run: Run, *, decode: Decode | None = None, tokenize: str = "13
     """What is wrong is told now, not after all is measured."""
     metrics(lowercase=False, tokenize=tokenize)
     check_alignment(run.model, decode or run.recipe.decode, run.recipe.text.kind)
+    check_room(run.model, decode or run.recipe.decode)
 
 
 def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:
-    """The pairs whose likelihood can be measured: both sides fit the context and neither is empty."""
-    room = run.model.limit - 1 if run.model.limit is not None else math.inf
+    """The pairs whose likelihood can be measured: they fit the context and neither side is empty."""
     encode = run.tokenizer.encode_batch
     lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
-    kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and max(sides) <= room]
+    kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and has_room(run, *sides)]
     if len(kept) < len(records):
-        lost = f"{len(records) - len(kept)} of {len(records)} pairs"
-        say(f"{lost} are empty or longer than {room} tokens: not in the loss")
+        lost, most = f"{len(records) - len(kept)} of {len(records)} pairs", (run.model.limit or 0) - 1
+        say(f"{lost} are empty or longer than {most} tokens: not in the loss")
     return Source(name, lambda: iter(kept), len(kept))
+
+
+def has_room(run: Run, source: int, target: int) -> bool:
+    """Whether a pair of so many tokens fits, in one row or in two; a source that is shortened needs one token."""
+    most, source = run.model.limit, 1 if run.shortens else source
+    if most is None:
+        return True
+    return max(source, target) < most if run.model.reads_source else source + target + SYMBOLS <= most
+
+
+def shortened(run: Run, sources: list[Encoded], settings: Decode) -> tuple[list[Encoded], int]:
+    """The sources as the run was trained to read them, cut or whole, and how many were cut."""
+    check_room(run.model, settings)
+    most = room(run.model, settings.max_tokens)
+    if most is None or not run.shortens:
+        return sources, 0
+    return [beginning(source, most) for source in sources], sum(len(source.ids) > most for source in sources)
 
 
 def translations(run: Run, sources: list[str], decode: Decode | None) -> list[str]:
@@ -70,12 +90,14 @@ def translations(run: Run, sources: list[str], decode: Decode | None) -> list[st
 def translated(
     run: Run, sources: list[str], decode: Decode | None, on_done: Callable[[int], None] | None = None
 ) -> tuple[list[str], dict[str, int]]:
-    """The best translation of each source, and how many were cut off or not made."""
-    settings, limit = decode or run.recipe.decode, run.model.limit
-    encoded = {i: (text, run.tokenizer.encode_with_offsets(text)) for i, text in enumerate(sources)}
-    fits = {i: source for i, source in encoded.items() if limit is None or len(source[1].ids) < limit}
+    """The best translation of each source, and how many were cut off, not made, or made of a shortened source."""
+    settings = decode or run.recipe.decode
+    encoded, short = shortened(run, [run.tokenizer.encode_with_offsets(text) for text in sources], settings)
+    most = room(run.model, settings.max_tokens)
+    fits = {i: (sources[i], each) for i, each in enumerate(encoded) if most is None or len(each.ids) <= most}
     kind = run.recipe.text.kind
     found = translate(run.model, run.tokenizer, settings, list(fits.values()), kind=kind, on_done=on_done)
     best = {i: row[0].text for i, row in zip(fits, found, strict=True)}
     cut = sum(row[0].hypothesis.ended == "length" for row in found)
-    return [best.get(i, "") for i in encoded], {"cut": cut, "too_long": len(encoded) - len(fits)}
+    lost = {"cut": cut, "too_long": len(encoded) - len(fits), **({"shortened": short} if run.shortens else {})}
+    return [best.get(i, "") for i in range(len(sources))], lost

@@ -68,6 +68,8 @@ def sides(
         return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
     if text is not None or second is not None or source is None or target is None:
         raise UserError("this run is a translator: give it a source and a target, no text")
+    if not run.model.reads_source:
+        return None, pair(run, source, target)
     return side(run, "source", source, ends=True), side(run, "target", target, starts=True)
 
 
@@ -150,8 +152,3 @@ def written(source: Side | None, target: Side) -> Side:
     After the last token of a language model's text nothing is written.
     """
     return Side(target.text, (*target.tokens[1:], *(source.tokens[-1:] if source is not None else ())))
-
-
-def named(seen: Side, keys: int) -> list[str]:
-    """A label for each key; compressed keys are no tokens, so they are numbered."""
-    return seen.labels if keys == len(seen.tokens) else [f"#{i}" for i in range(keys)]

@@ -1,6 +1,7 @@
 """What is minimised: (model, batch) -> Loss. `OBJECTIVES` is the list of them."""
 
 from regard.objectives.classification import Classification
+from regard.objectives.continuation import Continuation
 from regard.objectives.likelihood import Loss, NextToken, Translation
 from regard.objectives.masked import Masked, MaskedPairs
 from regard.objectives.reward import Reward
@@ -13,6 +14,7 @@ OBJECTIVES = {
     "next-token": NextToken,
     "translation": Translation,
     "reward": Reward,
+    "continuation": Continuation,
     "masked": Masked,
     "masked-pairs": MaskedPairs,
     "spans": SpanCorruption,
@@ -25,6 +27,7 @@ OBJECTIVES = {
 __all__ = [
     "OBJECTIVES",
     "Classification",
+    "Continuation",
     "Loss",
     "Masked",
     "MaskedPairs",

@@ -15,6 +15,7 @@ class Use(NamedTuple):
 
 TRANSLATOR = Use("translator", "translates", "translate")
 FILLER = Use("gap filler", "writes what was cut out of texts", "fill")  # a translator that was trained on spans
+CONTINUER = Use("continuer", "writes what follows a source", "translate")  # a language model that was trained so
 LANGUAGE_MODEL = Use("language model", "is a language model", "generate")
 READERS = {  # by what they answer
     "labels": Use("classifier", "classifies texts", "classify"),

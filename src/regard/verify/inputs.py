@@ -111,6 +111,7 @@ def make(run: Run) -> Inputs:
         ended = [[*text, run.tokenizer.end] for text in texts(columns[0], [n - 1 for n in wanted], run.tokenizer.start)]
         return Inputs(ended, None, origin, answers(run, ended))
     if sides == 1:
+        columns = [rows_of(columns, run.tokenizer.end)] if run.takes_source else columns
         return Inputs(texts(columns[0], wanted, run.tokenizer.start), None, origin)
     targets, sources = pairs([columns[0], columns[-1]], wanted, run)
     return Inputs(targets, sources, origin)
