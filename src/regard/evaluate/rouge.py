@@ -2,7 +2,7 @@
 
 F1 of the longest common subsequence: recall over the reference's words, precision over the hypothesis's, for each text
 their harmonic mean, and the mean over texts on the scale of 100. Words are runs of letters and digits, in lower case,
-without stemming.
+without stemming. Of several references the one that fits best counts.
 """
 
 import re
@@ -11,9 +11,14 @@ from collections.abc import Sequence
 WORD = re.compile(r"[^\W_]+")
 
 
-def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    scores = [f1(words(h), words(r)) for h, r in zip(hypotheses, references, strict=True)]
+def rouge_l(hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]) -> float:
+    """Each reference is one text, or several."""
+    scores = [best(words(h), [r] if isinstance(r, str) else r) for h, r in zip(hypotheses, references, strict=True)]
     return 100 * sum(scores) / max(1, len(scores))
+
+
+def best(hypothesis: Sequence[str], references: Sequence[str]) -> float:
+    return max((f1(hypothesis, words(reference)) for reference in references), default=0.0)
 
 
 def words(text: str) -> list[str]:
