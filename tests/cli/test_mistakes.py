@@ -39,7 +39,7 @@ DATA = {
     "no corpus": (f"train transformer-tiny {PAIRS} --set data.train=raod", "did you mean 'road'?"),
     "empty": (f"train gpt {TEXT} --set data.train=empty.txt", "empty.txt is empty"),
     "folder": (f"train gpt {TEXT} --set data.train=model/tokens", "is a folder, not a file of text"),
-    "one file": (f"train transformer-tiny {PAIRS} --set data.train=a.en", "give two files, a .tsv or a .jsonl"),
+    "one file": (f"train transformer-tiny {PAIRS} --set data.train=a.en", "give two files, a .tsv, a .csv or a .jsonl"),
     "two files": (f"train gpt {PAIRS}", "2 files for 1 column(s) (text): "),
     "other length": (
         f'train transformer-tiny {PAIRS} --set data.train=\'["a.en","b.de"]\'',

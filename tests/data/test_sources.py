@@ -7,7 +7,7 @@ import pytest
 from regard.data.sources import Columns, open_files
 from tests.helpers import lines_file, refused
 
-PAIR, TEXT = ("source", "target"), ("text",)
+PAIR, TEXT, LABELLED = ("source", "target"), ("text",), ("text", "label")
 
 
 def read(*paths: str | Path, columns: tuple[str, ...] = PAIR, document: str = "file", **called: str | int) -> list:
@@ -54,6 +54,23 @@ def test_fields_name_the_columns_of_a_tsv(tmp_path: Path) -> None:
     bare = lines_file(tmp_path / "b.tsv", ["x\teins\tone"])
     assert read(named, source="en", target="de") == [("one", "eins")]
     assert read(bare, source=2, target=1) == [("one", "eins")]
+
+
+def test_quotes_of_a_csv_hold_commas_quotes_and_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'target, source\r\neins,"one, ""two""\nthree"\r\n\r\n"zwei", two \r\n')
+    assert read(path) == [('one, "two"\nthree', "eins"), ("two", "zwei")]
+    long = "word " * 40_000
+    path.write_text(f"{long},x\n")
+    assert read(path) == [(long.strip(), "x")], "a cell may be as long as a document"
+
+
+def test_a_label_of_json_may_be_a_number(tmp_path: Path) -> None:
+    path = lines_file(
+        tmp_path / "a.jsonl",
+        ['{"text": "a", "label": 0}', '{"text": "b", "label": true}', '{"text": "c", "label": "0"}'],
+    )
+    assert read(path, columns=LABELLED) == [("a", "0"), ("b", "true"), ("c", "0")]
 
 
 def test_jsonl_is_read_by_field_and_empty_lines_are_skipped(tmp_path: Path) -> None:
@@ -115,6 +132,9 @@ BROKEN = {
     "utf16.txt": ("one".encode("utf-16"), TEXT, "line 1: not UTF-8"),
     "half.tsv": (b"source\tde\none\teins\n", PAIR, "line 1 names source but not target: say which is which"),
     "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
+    "open.csv": (b'one,eins\n"two,zwei\n', PAIR, "line 2: not CSV (unexpected end of data)"),
+    "short.csv": (b'"one\nmore",eins\ntwo\n', PAIR, "line 3: 1 column(s), column 2 is needed"),
+    "float.jsonl": (b'{"text": "a", "label": 0.5}\n', LABELLED, "line 1: field 'label' is float, not text"),
     "broken.jsonl": (b'{"text": "a"}\n{"text": "b"\n', TEXT, "line 2: not JSON (Expecting ',' delimiter at column 13)"),
     "list.jsonl": (b'["a"]\n', TEXT, "line 1: expected an object, found list"),
     "field.jsonl": (
@@ -158,7 +178,9 @@ def test_a_missing_column_is_named_with_those_that_there_are(tmp_path: Path) -> 
 
 def test_the_number_of_files_must_fit_the_columns(tmp_path: Path) -> None:
     a, b = lines_file(tmp_path / "a.en", ["one"]), lines_file(tmp_path / "a.de", ["eins"])
-    with refused(f"{a} is one file of lines, and source and target are needed: give two files, a .tsv or a .jsonl"):
+    with refused(
+        f"{a} is one file of lines, and source and target are needed: give two files, a .tsv, a .csv or a .jsonl"
+    ):
         read(a)
     with refused("2 files for 1 column(s) (text)"):
         read(a, b, columns=TEXT)

@@ -16,7 +16,7 @@ def evaluate(
     /,
     *,
     data: Annotated[
-        tuple[str, ...], several("One file (text, .tsv, .jsonl) or two parallel ones (source, target).")
+        tuple[str, ...], several("One file (text, .tsv, .csv, .jsonl) or two parallel ones (source, target).")
     ] = (),
     decode: DecodeOptions = DecodeOptions(),
     stride: Annotated[

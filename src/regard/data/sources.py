@@ -1,8 +1,9 @@
-"""Where records come from: files of lines, parallel lines, TSV, JSONL or CoNLL-U, read one at a time and never held.
+"""Where records come from: lines, parallel lines, TSV, CSV, JSONL or CoNLL-U, read one at a time and never held.
 
 A record is a tuple of texts, one for each column that the objective asks for. Broken input stops with file and line.
 """
 
+import csv
 import hashlib
 import json
 import re
@@ -17,7 +18,9 @@ from regard.errors import UserError
 
 Record = tuple[str, ...]
 LISTED = ("words", "tags")  # columns that hold one entry for each word
-COLUMNED = (".jsonl", ".ndjson", ".tsv", ".tab", ".conllu")  # endings of files that name what they hold
+TABLES = (".tsv", ".tab", ".csv")
+COLUMNED = (".jsonl", ".ndjson", ".conllu", *TABLES)  # endings of files that name what they hold
+LONGEST = 2**30  # characters of a cell
 HEADS = "heads"  # the column with the number of the word that each word hangs on; it is no text
 
 
@@ -74,8 +77,8 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
     path = files[0]
     if path.suffix in (".jsonl", ".ndjson"):
         return counted(str(path), lambda: jsonl(path, columns))
-    if path.suffix in (".tsv", ".tab"):
-        return counted(str(path), lambda: tsv(path, columns))
+    if path.suffix in TABLES:
+        return counted(str(path), lambda: table(path, columns))
     if path.suffix == ".conllu":
         return treebank(path, columns)
     if columns.names == ("first", "second"):
@@ -85,7 +88,7 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
     if len(columns.names) > 1:
         raise UserError(
             f"{path} is one file of lines, and {' and '.join(columns.names)} are needed: "
-            f"give {'two' if len(columns.names) == 2 else len(columns.names)} files, a .tsv or a .jsonl"
+            f"give {'two' if len(columns.names) == 2 else len(columns.names)} files, a .tsv, a .csv or a .jsonl"
         )
     if document == "file":
         return counted(str(path), lambda: ((line,) for _, line in lines(path)), joined=True)
@@ -185,13 +188,18 @@ def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
         if not isinstance(row, dict):
             raise UserError(f"{path} line {number}: expected an object, found {type(row).__name__}")
         found = {name: columns.label(name) for name in columns.names}
-        yield tuple(text_of(row, key, f"{path} line {number}", listed=name in LISTED) for name, key in found.items())
+        yield tuple(text_of(row, key, f"{path} line {number}", name) for name, key in found.items())
 
 
-def text_of(row: dict, key: str | int, where: str, *, listed: bool = False) -> str:
-    """The text of a field. One that may be `listed` may also be a list of words: a blank inside one becomes "_"."""
+def text_of(row: dict, key: str | int, where: str, name: str) -> str:
+    """The text of a field. What has an entry for each word may also be a list: a blank inside one becomes "_".
+
+    A label may also be a whole number, true or false.
+    """
     text = entry_of(row, key, where)
-    if listed and isinstance(text, list) and all(isinstance(word, str) and word.strip() for word in text):
+    if name == "label" and isinstance(text, int):
+        return json.dumps(text)
+    if name in LISTED and isinstance(text, list) and all(isinstance(word, str) and word.strip() for word in text):
         text = " ".join(re.sub(r"\s", "_", word) for word in text)
     if not isinstance(text, str):
         pick = f"; data.fields may name '{key}.*', all of it, or '{key}.0'" if isinstance(text, list) else ""
@@ -218,14 +226,13 @@ def entry_of(row: dict, key: str | int, where: str) -> Any:
     return found[int(place)]
 
 
-def tsv(path: Path, columns: Columns) -> Iterator[Record]:
-    """Tab-separated columns. A first line that holds the names is a header; without one the order counts."""
+def table(path: Path, columns: Columns) -> Iterator[Record]:
+    """Columns of cells. A first line that holds the names is a header; without one the order counts."""
     places: list[int] = []
-    for number, line in lines(path):
-        cells = line.rstrip("\r\n").split("\t")
-        if number == 1:
+    for number, cells in rows(path):
+        if not places:
             labels = [columns.label(name) for name in columns.names]
-            places, header = tsv_places(labels, cells, columns, f"{path} line 1")
+            places, header = column_places(labels, cells, columns, f"{path} line 1")
             if header:
                 continue
         if len(cells) <= max(places):
@@ -233,7 +240,20 @@ def tsv(path: Path, columns: Columns) -> Iterator[Record]:
         yield tuple(cells[place].strip() for place in places)
 
 
-def tsv_places(labels: list[str | int], first: list[str], columns: Columns, where: str) -> tuple[list[int], bool]:
+def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row: between tabs, or in a .csv between commas, where quotes may hold commas and line ends."""
+    if path.suffix != ".csv":
+        yield from ((number, line.rstrip("\r\n").split("\t")) for number, line in lines(path))
+        return
+    csv.field_size_limit(LONGEST)
+    reader = csv.reader((line for _, line in lines(path)), skipinitialspace=True, strict=True)
+    try:
+        yield from ((reader.line_num, cells) for cells in reader if cells)
+    except csv.Error as error:
+        raise UserError(f"{path} line {reader.line_num}: not CSV ({error})") from None
+
+
+def column_places(labels: list[str | int], first: list[str], columns: Columns, where: str) -> tuple[list[int], bool]:
     """Where each column stands, and whether the first line is a header."""
     if all(label in first for label in labels):
         return [first.index(str(label)) for label in labels], True
