@@ -190,7 +190,6 @@ def staged(files: dict, steps: int, tokens: int, given: argparse.Namespace, shar
 
 def write_data(data: str, folder: Path, given: argparse.Namespace) -> None:
     """The files that a data set is trained and tested on."""
-    folder.mkdir(parents=True, exist_ok=True)
     scale = SCALES[given.scale]
     if data == "articles":
         for number, stage in enumerate(scale.stages):
@@ -385,7 +384,14 @@ def measured(plans: list[Plan], folder: Path, workers: int) -> Iterator[Result]:
 
 def main() -> None:
     given = arguments()
-    kept, folder = given.out / "results.json", (given.out / f"data-{given.scale}").absolute()
+    given.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        table(given, Path(folder))
+
+
+def table(given: argparse.Namespace, folder: Path) -> None:
+    """Measure what is not there yet, with data in a folder, and tell all."""
+    kept = given.out / "results.json"
     results: list[Result] = json.loads(kept.read_text()) if kept.is_file() else []
     wanted = [plan(data, name, seed, given) for data in given.data for seed in given.seeds for name in given.rows]
     left = [each for each in wanted if each not in [result["plan"] for result in results]]
