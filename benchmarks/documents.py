@@ -54,9 +54,10 @@ class Row:
     system: dict[str, Any]
 
 
+RECURRENT = {"kind": "seq2seq-attention", "cell": "lstm", "depth": 1, "query": "current", "score": "bilinear"}
 LONG = {"kind": "gpt", "depth": 5, "position": "rotary", "attention": "dmca", "stride": 3}
 ROWS = {
-    "seq2seq-attention": Row(500, "translation", {"kind": "seq2seq-attention", "cell": "lstm", "depth": 1}),
+    "seq2seq-attention": Row(500, "translation", RECURRENT),
     "transformer-ed": Row(500, "translation", {"kind": "transformer", "depth": 3, "position": "rotary"}),
     "transformer-d": Row(4000, "continuation", {"kind": "gpt", "depth": 5, "position": "rotary"}),
     "dmca": Row(11_000, "continuation", LONG),
@@ -138,7 +139,7 @@ def system_of(name: str, scale: Scale, data: str) -> dict[str, Any]:
     read = row.input // scale.shorter if data == "articles" else 1000 // min(scale.shorter, 2)
     made = {**row.system, "width": width, "context": read, "dropout": 0.0 if data == "articles" else 0.3}
     if made["kind"] == "seq2seq-attention":
-        return {**made, "width": round(1.5 * width)}
+        return {**made, "width": 7 * width // 4}
     made["heads"] = scale.heads
     if made.get("attention"):
         made["block"] = scale.block
