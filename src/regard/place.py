@@ -18,6 +18,8 @@ class Place:
 
     `depth` is how far its word stands below the root of its sentence; what hangs below a word are the tokens whose
     `enters` lies between its own and its `leaves`. None where no tree is given.
+
+    `ordered` where token j of every row has the index j; False where that is not known on the host.
     """
 
     index: Int[Tensor, "b t"]
@@ -27,6 +29,7 @@ class Place:
     depth: Int[Tensor, "b t"] | None = None
     enters: Int[Tensor, "b t"] | None = None
     leaves: Int[Tensor, "b t"] | None = None
+    ordered: bool = False
 
     @staticmethod
     def line(tokens: Int[Tensor, "b t"], present: Bool[Tensor, "b t"] | None = None) -> "Place":
@@ -36,11 +39,13 @@ class Place:
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Place":
         """The same record with `change` done to each field that is there."""
-        fields = {name: value for name, value in vars(self).items() if value is not None}
-        return replace(self, **{name: change(value) for name, value in fields.items()})
+        return replace(self, ordered=False, **{name: change(value) for name, value in self._fields().items()})
 
     def each(self) -> "list[Place]":
         """The places one column at a time, for what goes token by token."""
-        fields = {name: value.split(1, dim=1) for name, value in vars(self).items() if value is not None}
+        fields = {name: value.split(1, dim=1) for name, value in self._fields().items()}
         columns = [dict(zip(fields, column, strict=True)) for column in zip(*fields.values(), strict=True)]
-        return [replace(self, **column) for column in columns]
+        return [replace(self, ordered=False, **column) for column in columns]
+
+    def _fields(self) -> dict[str, Tensor]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}

@@ -14,7 +14,7 @@ from regard.attention.scores import ScaledDot
 from regard.attention.sparse import sparse
 from tests.helpers import line, same
 
-TEXTS = [(16 * 8, 0), (16 * 8 + 5, 0), (16 * 6 - 3, 20), (9, 4)]  # whole blocks, an unfinished one, padding, no block
+TEXTS = [(16 * 8, 0), (16 * 9, 0), (16 * 4 + 5, 0), (16 * 6 - 3, 20), (9, 4)]  # whole parts, whole blocks, not whole
 HEADS, BITS = 2, 2**32 - 1
 
 
@@ -36,7 +36,7 @@ def kept(seeds: list[int], dropout: float, length: int) -> torch.Tensor:
 def compare(length: int, padding: int, ahead: bool, dropout: float) -> None:
     rule = BigBird(16, first=2, near=1, random=1, seed=3, ahead=ahead)
     torch.manual_seed(length)
-    at, inputs = line(2, length), [torch.randn(2, HEADS, length, 16) for _ in range(3)]
+    at, inputs = line(2, length), [torch.randn(2, HEADS, length, 32) for _ in range(3)]
     if padding:
         at = replace(at, present=torch.arange(length) < torch.tensor([[length], [length - padding]]))
     there = at.present[:, None, :, None] if at.present is not None else 1.0
@@ -45,7 +45,7 @@ def compare(length: int, padding: int, ahead: bool, dropout: float) -> None:
         tensors = [x.clone().requires_grad_() for x in inputs]
         torch.manual_seed(7)
         if own:
-            context = sparse(*tensors, blocks=rule, scale=0.25, present=at.present, dropout=dropout)
+            context = sparse(*tensors, blocks=rule, scale=32**-0.5, present=at.present, dropout=dropout)
         else:
             seeds = torch.randint(2**31 - 1, (2,), dtype=torch.int32).tolist()
             found = attended(*tensors, sight=Sight(bigbird(rule), at, at), score=ScaledDot())

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from regard.attention.cache import KeyValues
 from regard.attention.compress import Compression, Projected, Strided
 from regard.attention.heads import MultiHead
 from regard.attention.look import Look
 from regard.attention.patterns import causal
-from tests.helpers import line, same
+from tests.helpers import line, refused, same
 
 
 def compressed(compress: Compression) -> MultiHead:
@@ -43,6 +44,46 @@ def test_a_stride_never_leaks_the_future(stride: int) -> None:
         same(attention(changed, at)[:, :place], attention(x, at)[:, :place])
 
 
+def test_a_stride_of_one_that_changes_nothing_is_plain_attention() -> None:
+    strided = Strided(2, 11, stride=1)
+    with torch.no_grad():
+        for weight in (strided.keys, strided.values):
+            weight.copy_(torch.eye(11))
+    x, at = torch.randn(2, 7, 22), line(2, 7)
+    same(compressed(strided)(x, at), compressed(Compression())(x, at))
+    assert strided.names(["a", "b"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("stride", [1, 3, 4])
+def test_through_a_cache_each_token_makes_one_mix_more(stride: int) -> None:
+    """Rows of different lengths, exchanged and shortened on the way, equal to all tokens read at once."""
+    attention, texts = compressed(strided := Strided(2, 11, stride)), torch.randn(3, 29, 22)
+    cache, lengths = KeyValues(1, 3, 40), torch.tensor([11, 4, 7])
+    expected = [attention(text[None], line(1, 29))[0] for text in texts]
+
+    def read(tokens: torch.Tensor, present: torch.Tensor | None = None) -> torch.Tensor:
+        at = cache.places(tokens[..., 0].long(), present)
+        got = attention(tokens, at, cache=cache.layers[0])
+        cache.advance(at)
+        return got
+
+    read(texts[:, :11], torch.arange(11) < lengths[:, None])
+    made, steps = [], strided._steps
+    strided._steps = lambda x, weight: made.append(x.shape[2] // stride) or steps(x, weight)
+    for step in range(12):
+        if step == 5:
+            cache.reorder(torch.tensor([2, 0, 1]))
+            texts, lengths, expected = texts[[2, 0, 1]], lengths[[2, 0, 1]], [expected[i] for i in (2, 0, 1)]
+        if step == 8:
+            cache.trim(9)
+            lengths = lengths.clamp(max=9)
+        got = read(torch.stack([text[n : n + 1] for text, n in zip(texts, lengths, strict=True)]))
+        for row, n in enumerate(lengths):
+            same(got[row, 0], expected[row][n])
+        lengths = lengths + 1
+    assert made == [1] * 24, "of keys and of values"
+
+
 @pytest.mark.parametrize("length", [3, 13])
 def test_before_the_first_step_is_complete_the_first_token_is_all_there_is_to_see(length: int) -> None:
     attention, x = compressed(Strided(2, 11, stride=5)), torch.randn(1, length, 22)
@@ -66,6 +107,12 @@ def test_a_projection_is_a_weighted_sum_over_the_places_that_are_there(shared: b
                 same(short[row, :, slot], sum(terms))
     assert got[2].present is None, "a mix is always there"
     assert (projected.keys is projected.values) == shared
+
+
+def test_a_text_longer_than_the_places_of_a_projection_is_refused() -> None:
+    x = torch.randn(1, 2, 12, 7)
+    with refused("a text of 12 tokens; system.context = 11"):
+        Projected(11, 3, shared=True)(x, x, line(1, 12))
 
 
 def test_no_compression_changes_nothing() -> None:

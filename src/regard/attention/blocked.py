@@ -1,6 +1,7 @@
 """Attention among blocks: what each block of queries sees is put side by side, and computed as a row of its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch.nn.functional import pad
@@ -41,11 +42,31 @@ def blocked(
         if isinstance(blocks, Local):
             found = dense(mine, in_rows(key, size), in_rows(value, size), Sight(within, q, q))
         else:
-            chosen = blocks.chosen(count, lengths(at, size))[:, blocks.everything :]
+            number = torch.arange(blocks.everything, count, device=query.device)
+            chosen = blocks.chosen(number[None], count, lengths(at, size))
             k = gathered_places(at, chosen, size, full=at.present is None and within.ahead)
             found = dense(mine, gathered(key, chosen, size), gathered(value, chosen, size), Sight(within, q, k))
         parts.append(found.unflatten(0, (rows, -1)).transpose(1, 2).flatten(2, 3)[:, :, : length - seeing])
     return torch.cat(parts, dim=2)
+
+
+def stepped(
+    dense: Dense,
+    query: Float[Tensor, "b h 1 d"],
+    key: Float[Tensor, "b g k d"],
+    value: Float[Tensor, "b g k e"],
+    sight: Sight,
+) -> Float[Tensor, "b h 1 e"]:
+    """One query in each row, whose keys stand in order: only the blocks that it sees are fetched."""
+    blocks, length = sight.step, key.shape[2]
+    assert blocks is not None
+    size, count = blocks.size, -(-length // blocks.size)
+    seen = blocks.chosen(sight.q.index // size, count, sight.q.index.new_full((1,), count))[:, 0]
+    slot = (seen[..., None] * size + torch.arange(size, device=query.device)).flatten(1)
+    k = Place(slot, present=(slot >= 0) & (slot < length))
+    slot, row = slot.clamp(0, length - 1), torch.arange(len(slot), device=query.device)[:, None]
+    key, value = (x.transpose(1, 2)[row, slot].transpose(1, 2) for x in (key, value))
+    return dense(query, key, value, Sight(sight.pattern.within or everyone, sight.q, k))
 
 
 def cut(at: Place, length: int) -> Place:
@@ -58,7 +79,8 @@ def filled(at: Place, missing: int) -> Place:
         return at
     present = at.present if at.present is not None else torch.ones_like(at.index, dtype=torch.bool)
     end = at.index.shape[1] + torch.arange(missing, device=at.index.device).expand(len(at.index), -1)
-    return Place(torch.cat((at.index, end), dim=1), present=pad(present, (0, missing)))
+    longer = at.map(lambda field: pad(field, (0, missing)))
+    return replace(longer, index=torch.cat((at.index, end), dim=1), present=pad(present, (0, missing)))
 
 
 def lengths(at: Place, size: int) -> Int[Tensor, "rows"]:
@@ -90,11 +112,11 @@ def gathered_places(at: Place, chosen: Int[Tensor, "rows n m"], size: int, *, fu
     def rows(field: Tensor) -> Tensor:
         return picked(field.unflatten(1, (-1, size)), chosen).flatten(2).flatten(0, 1)
 
+    found = at.map(rows)
     if full:
-        return Place(rows(at.index))
-    present = at.present if at.present is not None else torch.ones_like(at.index, dtype=torch.bool)
-    there = (chosen >= 0).repeat_interleave(size, dim=2).expand(len(present), -1, -1).flatten(0, 1)
-    return Place(rows(at.index), present=rows(present) & there)
+        return found
+    there = (chosen >= 0).repeat_interleave(size, dim=2).expand(len(at.index), -1, -1).flatten(0, 1)
+    return replace(found, present=there if found.present is None else found.present & there)
 
 
 def picked(x: Tensor, chosen: Int[Tensor, "rows n m"]) -> Tensor:

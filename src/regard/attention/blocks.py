@@ -32,11 +32,16 @@ class Blocks:
 
     @property
     def reach(self) -> int:
-        """A text as long as this has blocks that do not see each other."""
+        """Of the blocks that one may see together: in a longer text some do not see each other."""
         return self.size * (self.most + self.everything)
 
-    def chosen(self, count: int, length: Int[Tensor, "rows"]) -> Int[Tensor, "rows count most"]:
-        """The blocks that each of `count` blocks sees in texts of `length` blocks, in order; -1 where there is none."""
+    def chosen(
+        self, query: Int[Tensor, "rows n"], count: int, length: Int[Tensor, "rows"]
+    ) -> Int[Tensor, "rows n most"]:
+        """Which of `count` blocks those of `query` see in texts of `length` blocks, in order; -1 where there is none.
+
+        Where there is one row of either, it stands for all.
+        """
         raise NotImplementedError
 
     def rule(self, q: Place, k: Place) -> Bool[Tensor, "..."]:
@@ -57,8 +62,11 @@ class Local(Blocks):
     def most(self) -> int:
         return 1
 
-    def chosen(self, count, length):
-        return torch.arange(count, device=length.device)[None, :, None].expand(len(length), -1, -1)
+    def chosen(self, query, count, length):
+        return query[..., None].expand(max(len(query), len(length)), -1, -1)
+
+    def rule(self, q, k):
+        return q.index // self.size == k.index // self.size
 
 
 @dataclass(frozen=True)
@@ -85,16 +93,15 @@ class BigBird(Blocks):
     def most(self) -> int:
         return self.first + self.near * (1 + self.ahead) + 1 + self.random
 
-    def chosen(self, count, length):
-        return drawn(length, count, self.most, [self.first, self.near, self.seed, int(self.ahead)])
+    def chosen(self, query, count, length):
+        return drawn(query, length, count, self.most, [self.first, self.near, self.seed, int(self.ahead)])
 
 
 @torch.library.custom_op("regard::drawn_blocks", mutates_args=())  # compiled, its large numbers would not survive
-def drawn(length: Tensor, count: int, most: int, shape: list[int]) -> Tensor:
-    """`[rows count most]`: the first and near blocks of each, then those of lowest rank, in order; -1 where none is."""
+def drawn(query: Tensor, length: Tensor, count: int, most: int, shape: list[int]) -> Tensor:
+    """`[rows n most]`: the first and near blocks of each, then those of lowest rank, in order; -1 where none is."""
     first, near, seed, ahead = shape
-    number = torch.arange(count, device=length.device)
-    query, key = number[:, None], number[None]
+    query, key = query[..., None], torch.arange(count, device=length.device)
     fixed = (key < first) | ((query - key).abs() <= near)
     rank = mixed(query, key, seed).masked_fill(fixed, -1)
     there = (key < length[:, None, None]) & ((key <= query) | bool(ahead))
@@ -103,11 +110,12 @@ def drawn(length: Tensor, count: int, most: int, shape: list[int]) -> Tensor:
 
 
 @drawn.register_fake
-def _(length, count, most, shape):
-    return length.new_empty(len(length), count, min(most, count))
+def _(query, length, count, most, shape):
+    rows = len(query) if len(length) == 1 else len(length)
+    return query.new_empty(rows, query.shape[1], min(most, count))
 
 
-def mixed(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Int[Tensor, "q k"]:
+def mixed(query: Int[Tensor, "... 1"], key: Int[Tensor, "k"], seed: int) -> Int[Tensor, "... k"]:
     """A number for each pair that looks like chance, no two alike in one row, the same on every machine."""
     x = (query * 0x9E3779B1 + key * 0x85EBCA77 + seed * 0xC2B2AE3D) & 0xFFFFFFFF
     for _ in range(2):
@@ -117,7 +125,7 @@ def mixed(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Int[
 
 def table(blocks: Blocks, count: int, length: Int[Tensor, "rows"]) -> Bool[Tensor, "rows count count"]:
     """True where a block of queries sees a block of keys."""
-    chosen = blocks.chosen(count, length)
+    chosen = blocks.chosen(torch.arange(count, device=length.device)[None], count, length)
     sees = torch.zeros(len(length), count, count + 1, dtype=torch.bool, device=length.device)
     sees = sees.scatter(2, chosen.masked_fill(chosen < 0, count), True)[..., :-1]
     return sees | (torch.arange(count, device=length.device) < blocks.everything)[:, None]

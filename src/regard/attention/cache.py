@@ -55,10 +55,10 @@ class Cache:
 
 
 class Slots:
-    """Tensors of one layer with a slot for each token along axis `along`, in memory taken once."""
+    """Tensors of one layer along whose axis `along` there are so many slots, one for each token if not told."""
 
-    def __init__(self, cache: Cache, along: int):
-        self.cache, self.along = cache, along
+    def __init__(self, cache: Cache, along: int, room: int | None = None):
+        self.cache, self.along, self.room = cache, along, room or cache.capacity
         self.kept: list[Tensor] = []
 
     def write(self, at: Place, *new: Tensor) -> None:
@@ -76,7 +76,7 @@ class Slots:
 
     def _room(self, x: Tensor) -> Tensor:
         shape = list(x.shape)
-        shape[self.along] = self.cache.capacity
+        shape[self.along] = self.room
         return x.new_zeros(shape)
 
 
@@ -86,10 +86,22 @@ class Layer(Slots):
     def __init__(self, cache: Cache, number: int):
         super().__init__(cache, along=2)
         self.number = number
+        self.mixes: Slots | None = None
 
     def once(self, make: Callable[[], tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
         """What this block makes of the memory."""
         return self.cache.once(str(self.number), make)
+
+    def shortened(self, stride: int) -> Slots:
+        """Room for what this block makes of every `stride` tokens, and for one more."""
+        if self.mixes is None:
+            self.mixes = Slots(self.cache, self.along, self.cache.capacity // stride + 2)
+        return self.mixes
+
+    def reorder(self, rows: Int[Tensor, "b"]) -> None:
+        super().reorder(rows)
+        if self.mixes is not None:
+            self.mixes.reorder(rows)
 
     def extend(self, key: Tensor, value: Tensor, at: Place) -> tuple[Tensor, Tensor, Place]:
         """Keep new keys and values; give back all there are and where they stand.
@@ -103,7 +115,7 @@ class Layer(Slots):
         used = min(self.cache.capacity, -(-(self.cache.used + key.shape[2]) // BLOCK) * BLOCK)
         index = torch.arange(used, device=key.device).expand(key.shape[0], used)
         keys, values = self.read(used)
-        return keys, values, Place(index)
+        return keys, values, Place(index, ordered=True)
 
 
 class KeyValues(Cache):

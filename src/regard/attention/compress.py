@@ -10,6 +10,8 @@
 import torch
 from torch import nn
 
+from regard.attention.cache import Layer
+from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Float, Tensor
 
@@ -24,6 +26,10 @@ class Compression(nn.Module):
     ) -> tuple[Tensor, Tensor, Place]:
         return key, value, at
 
+    def carried(self, key: Tensor, value: Tensor, q: Place, k: Place, layer: Layer) -> tuple[Tensor, Tensor, Place]:
+        """The same of all keys in a cache, to which those of `q` were added last."""
+        return self(key, value, k)
+
     def names(self, tokens: list[str]) -> list[str] | None:
         """What is looked at, where that is not the tokens themselves."""
         return None
@@ -34,6 +40,7 @@ class Strided(Compression):
 
     It stands at the last of them, so that a causal pattern shows no query its own future; an unfinished one at the end
     is not looked at. The first key is there as it is: before the first step is complete there is nothing else to see.
+    Steps of one key are complete at once, and it is left out.
     """
 
     def __init__(self, heads: int, width: int, stride: int):
@@ -44,20 +51,46 @@ class Strided(Compression):
             nn.init.normal_(weight, std=(stride * width) ** -0.5)
 
     def forward(self, key, value, at):
-        def last(field: Tensor) -> Tensor:
-            return torch.cat((field[:, :1], field[:, self.reach - 1 :: self.reach]), dim=1)
+        return self._mixed(key, self.keys), self._mixed(value, self.values), self._places(at)
 
-        return self._mixed(key, self.keys), self._mixed(value, self.values), at.map(last)
+    def carried(self, key, value, q, k, layer):
+        kept = layer.shortened(self.reach)
+        if q.index.shape[1] > 1 or not kept.kept:
+            found = self(key, value, k)
+            count = torch.arange(found[0].shape[2], device=key.device)
+            kept.write(Place(count.expand(len(key), -1)), *found[:2])
+            return found
+        step = q.index // self.reach  # what it completes, or will: until then it is hidden
+        slot = (step * self.reach + torch.arange(self.reach, device=key.device)).clamp(max=key.shape[2] - 1)
+        row = torch.arange(len(key), device=key.device)[:, None]
+        fresh = (x.transpose(1, 2)[row, slot].transpose(1, 2) for x in (key, value))
+        mixes = (self._steps(x, weight) for x, weight in zip(fresh, (self.keys, self.values), strict=True))
+        kept.write(Place(step + self._first), *mixes)
+        at = self._places(k)
+        return *kept.read(at.index.shape[1]), at
 
     def names(self, tokens):
         steps = range(0, len(tokens) - len(tokens) % self.reach, self.reach)
-        return [tokens[0], *(" ".join(tokens[i : i + self.reach]) for i in steps)]
+        return [*tokens[: self._first], *(" ".join(tokens[i : i + self.reach]) for i in steps)]
+
+    @property
+    def _first(self) -> int:
+        """How many keys are there as they are."""
+        return int(self.reach > 1)
+
+    def _places(self, at: Place) -> Place:
+        def last(field: Tensor) -> Tensor:
+            return torch.cat((field[:, : self._first], field[:, self.reach - 1 :: self.reach]), dim=1)
+
+        return at.map(last)
 
     def _mixed(self, x: Float[Tensor, "b h k d"], weight: Float[Tensor, "h sd d"]) -> Float[Tensor, "b h n d"]:
         whole = x.shape[2] - x.shape[2] % self.reach
-        steps = x[:, :, :whole].unflatten(2, (-1, self.reach)).flatten(3)
-        mixed = torch.einsum("bhni,hio->bhno", steps, weight.to(x.dtype))
-        return torch.cat((x[:, :, :1], mixed.to(x.dtype)), dim=2)
+        return torch.cat((x[:, :, : self._first], self._steps(x[:, :, :whole], weight)), dim=2)
+
+    def _steps(self, x: Float[Tensor, "b h k d"], weight: Float[Tensor, "h sd d"]) -> Float[Tensor, "b h n d"]:
+        steps = x.unflatten(2, (-1, self.reach)).flatten(3)
+        return torch.einsum("bhni,hio->bhno", steps, weight.to(x.dtype)).to(x.dtype)
 
 
 class Projected(Compression):
@@ -75,7 +108,11 @@ class Projected(Compression):
             nn.init.normal_(weight, std=limit**-0.5)
 
     def forward(self, key, value, at):
-        size, length = len(self.keys), key.shape[2]
+        size, limit, length = *self.keys.shape, key.shape[2]
+        if length > limit:
+            raise UserError(
+                f"a text of {length} tokens; system.context = {limit}, and each place has weights of its own"
+            )
         if at.present is not None:
             absent = ~at.present[:, None, :, None]
             key, value = key.masked_fill(absent, 0.0), value.masked_fill(absent, 0.0)

@@ -60,7 +60,7 @@ class MultiHead(nn.Module):
         k = at
         if cache is not None:
             key, value, k = cache.extend(key, value, at)
-        return self._join(self.look(query, key, value, at, k))
+        return self._join(self.look(query, key, value, at, k, cache))
 
     def across(
         self, x: Float[Tensor, "b q w"], at: Place, key: Tensor, value: Tensor, k: Place

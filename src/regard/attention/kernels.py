@@ -2,9 +2,9 @@
 
 | taken when | way |
 |---|---|
-| the score cannot be folded into a dot product (additive), or places act on values (Shaw) | the formula |
 | BigBird on a CUDA device, with nothing added to the scores | kernels of our own, `sparse.py` |
-| few blocks see each other (BigBird, local) | these blocks side by side, then one of the ways below |
+| few blocks see each other (BigBird, local) | these blocks side by side, or those of one query, then a way below |
+| the score cannot be folded into a dot product (additive), or places act on values (Shaw) | the formula |
 | the lower triangle of one document per row | SDPA, `is_causal`, no mask built |
 | everybody sees everybody | SDPA, no mask |
 | anything else | SDPA with the mask (and bias) of the pattern |
@@ -16,9 +16,9 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from regard.attention.attend import Attended, attend
-from regard.attention.blocked import blocked
+from regard.attention.blocked import blocked, stepped
 from regard.attention.blocks import BigBird
-from regard.attention.patterns import Sight
+from regard.attention.patterns import Sight, causal
 from regard.attention.positions import Position
 from regard.attention.scores import Score
 from regard.shapes import Float, Tensor
@@ -57,16 +57,18 @@ def fastest(
     dropout: float = 0.0,
 ) -> Float[Tensor, "b h q e"]:
     """The context of each query by the fastest way that computes the same."""
-    if position.on_values or score.folded(query) is None:
-        return formula(query, key, value, sight=sight, score=score, position=position, dropout=dropout)
+    slow = position.on_values or score.folded(query) is None
 
     def dense(query, key, value, sight):
-        return fused(query, key, value, sight=sight, score=score, position=position, dropout=dropout)
+        way = formula if slow else fused
+        return way(query, key, value, sight=sight, score=score, position=position, dropout=dropout)
 
-    if sparsely(query, key, value, sight, position):
+    if not slow and sparsely(query, key, value, sight, position):
         return by_blocks(query, key, value, sight, score, dropout)
     if sight.blocks is not None:
         return blocked(dense, query, key, value, sight)
+    if sight.step is not None:
+        return stepped(dense, query, key, value, sight)
     return dense(query, key, value, sight)
 
 
@@ -87,9 +89,11 @@ def fused(query, key, value, *, sight: Sight, score: Score, position: Position, 
 
 
 def sparsely(query, key, value, sight: Sight, position: Position) -> bool:
-    """Whether our own kernels serve."""
+    """Whether our own kernels serve: they know BigBird's rule and no other beside it."""
     rule = sight.blocks
     if not (query.is_cuda and isinstance(rule, BigBird) and TRITON):
+        return False
+    if sight.pattern.within is not (None if rule.ahead else causal):
         return False
     plain = type(position).on_scores is Position.on_scores
     fits = query.shape[-1] in WIDTHS and rule.size in SIZES

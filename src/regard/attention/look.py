@@ -7,6 +7,7 @@ same call with one head.
 from torch import nn
 
 from regard.attention.attend import Attended, attend, serve
+from regard.attention.cache import Layer
 from regard.attention.compress import Compression
 from regard.attention.kernels import fastest
 from regard.attention.patterns import Pattern, Sight, everyone
@@ -59,8 +60,13 @@ class Look(nn.Module):
         value: Float[Tensor, "b g k e"],
         q: Place,
         k: Place,
+        layer: Layer | None = None,
     ) -> Float[Tensor, "b h q e"]:
-        key, value, k = self.compress(key, value, k)
+        """With a `layer` of a cache, keys and values are all of its own, and it may remember what they are made to."""
+        if layer is None:
+            key, value, k = self.compress(key, value, k)
+        else:
+            key, value, k = self.compress.carried(key, value, q, k, layer)
         sight = Sight(self.pattern, q, k)
         dropout = self.dropout if self.training else 0.0
         context = self.kernel(query, key, value, sight=sight, score=self.score, position=self.position, dropout=dropout)

@@ -88,6 +88,12 @@ class Sight:
         row, which is numbered from its start."""
         return self.pattern.blocks if self.q is self.k and not self._documents else None
 
+    @property
+    def step(self) -> Blocks | None:
+        """The rule on blocks where one token of each row looks back at those before it, which stand in order."""
+        back = not self.pattern.ahead and self.q.index.shape[1] == 1 and self.k.ordered
+        return self.pattern.blocks if back and not self._documents and self.k.present is None else None
+
     def allow(self) -> Bool[Tensor, "b 1 q k"]:
         """One truth value per pair, the same for all heads."""
         if self.pattern is everyone and self.k.present is not None and not self._documents:

@@ -27,7 +27,7 @@ class Lists(NamedTuple):
 
 
 def lists_of(blocks: BigBird, count: int, length: Int[Tensor, "r"]) -> Lists:
-    sees = blocks.chosen(count, length)
+    sees = blocks.chosen(torch.arange(count, device=length.device)[None], count, length)
     whole = table(blocks, count, length).mT  # keys first
     order = whole.int().argsort(dim=-1, descending=True, stable=True)
     return Lists(sees.int().contiguous(), order.int().contiguous(), whole.sum(-1).int())

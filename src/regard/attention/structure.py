@@ -69,7 +69,7 @@ class Branches(Shaw):
 
 def branches(q: Place, k: Place) -> Int[Tensor, "b q k"]:
     """depth(i) - depth(j) where one of the two stands on the other's path to the root, else sign(i - j) times the sum
-    of both depths (Wang et al., 2019, section 3.2)."""
+    of both depths (Wang et al., 2019)."""
     (depth, enters, leaves), others = (field[:, :, None] for field in tree(q)), tree(k)
     deep, enter, leave = (field[:, None, :] for field in others)
     above = (enters <= enter) & (leave <= leaves)
