@@ -1,6 +1,7 @@
 """The mixture of experts: one expert is the dense layer, and tokens do not disturb each other."""
 
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from tests.helpers import refused, same
 WIDTH, HIDDEN = 7, 11
 
 
-def mixture(experts: int = 5, chosen: int = 2, **rest: float) -> Experts:
+def mixture(experts: int = 5, chosen: int = 2, **rest: Any) -> Experts:
     """With a gate that is no longer zero."""
     made = Experts(WIDTH, HIDDEN, experts, chosen, **rest)
     with torch.no_grad():
@@ -110,6 +111,36 @@ def test_a_full_expert_adds_nothing_to_those_that_come_later_while_training_alon
     assert free[1].any(-1).all()
     assert not got[1].any(), "they came after three others"
     assert seen["load"].tolist() == [0, 0, 0, 3, 0]
+
+
+@pytest.mark.parametrize("chosen", [1, 2, 3])
+def test_room_is_an_even_share_of_what_is_there_without_padding(chosen: int) -> None:
+    """Of 10 tokens, each at `chosen` of 5 experts, an even share is 2 `chosen`; half of that is asked for."""
+    layer, x = mixture(5, chosen, noise=0.0, capacity=0.5).train(), torch.randn(1, 10, WIDTH)
+    padded = torch.cat((x, torch.randn(1, 90, WIDTH)), dim=1)
+    with record(layer, "load") as seen:
+        alone, beside = layer(x), layer(padded, (torch.arange(100) < 10)[None])
+    same(beside[:, :10], alone)
+    assert torch.equal(*seen.all("load"))
+    assert seen["load"].max() == chosen
+
+
+def test_a_batch_of_padding_alone_gives_nothing_and_weighs_nothing() -> None:
+    layer, x = mixture(5, 2, capacity=1.0, importance_weight=0.3, load_weight=0.7).train(), torch.randn(2, 3, WIDTH)
+    with collect(layer, "balance") as seen:
+        got = layer(x, torch.zeros(2, 3, dtype=torch.bool))
+    assert not got.any() and float(seen["balance"].detach()) == 0.0
+
+
+def test_experts_may_have_no_bias_and_drop_like_a_dense_layer() -> None:
+    bare = mixture(1, 1, bias=False, dropout=0.5)
+    assert not any(name.endswith("bias") for name, _ in bare.named_parameters())
+    x = torch.randn(3, 13, WIDTH)
+    same(bare.eval()(x), relu(x @ bare.widen[0].mT) @ bare.output[0].mT)
+    drops = torch.stack([bare.train()(x) for _ in range(1000)])
+    spread = drops.std(0)
+    assert (spread > 0).float().mean() > 0.9, "what is dropped is drawn anew"
+    assert ((drops.mean(0) - bare.eval()(x)).abs() <= 5 * spread / 1000**0.5 + 1e-5).all(), "on average nothing changes"
 
 
 def test_tokens_are_counted_as_they_arrive() -> None:

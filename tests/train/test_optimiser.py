@@ -42,6 +42,21 @@ def test_it_equals_the_formula_of_adamw() -> None:
         same(p.detach(), expected[name])
 
 
+def test_biases_of_experts_do_not_decay_though_they_stand_side_by_side() -> None:
+    system = Gpt(width=14, heads=2, depth=1, context=11, feedforward="experts").build(13)
+    decays = {
+        id(p): group["weight_decay"] for group in optimiser(system, Train()).param_groups for p in group["params"]
+    }
+    found = {name: decays[id(p)] for name, p in system.named_parameters() if ".feedforward." in name}
+    assert {name.split(".")[-1] for name, decay in found.items() if not decay} == {"widen_bias", "output_bias"}
+    assert {name.split(".")[-1] for name, decay in found.items() if decay} == {
+        "widen",
+        "output",
+        "to_score",
+        "to_noise",
+    }
+
+
 def test_plain_descent_is_the_gradient_times_the_rate() -> None:
     system = model()
     mover = optimiser(system, Train(optimiser="sgd", rate=0.5, weight_decay=0.25))

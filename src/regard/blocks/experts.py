@@ -6,7 +6,6 @@ to the few experts that were good first: two losses ask for gates (eq. 6, 7) and
 the batch.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import torch
@@ -37,7 +36,7 @@ class Routes(NamedTuple):
         return self.expert[:, :1] == self.clean.shape[1]
 
 
-class Blocks(NamedTuple):
+class Rooms(NamedTuple):
     """Places for all that experts are given, in blocks of one size, each block of one expert.
 
     `slot` is the place of each token at each expert that it goes to; the one after the last block is that of padding.
@@ -70,17 +69,20 @@ class Experts(nn.Module):
         importance_weight: float = 0.0,
         load_weight: float = 0.0,
         capacity: float = 0.0,
+        dropout: float = 0.0,
+        bias: bool = True,
     ):
         super().__init__()
-        check(experts, chosen, noise, importance_weight, load_weight, capacity)
+        check(experts, chosen, noise=noise, importance=importance_weight, load=load_weight, capacity=capacity)
         self.experts, self.chosen, self.noise, self.capacity = experts, chosen, noise, capacity
         self.importance_weight, self.load_weight = importance_weight, load_weight
         self.to_score = nn.Parameter(torch.zeros(experts, width))
         self.to_noise = nn.Parameter(torch.zeros(experts, width)) if noise else None
         self.widen = nn.Parameter(torch.empty(experts, hidden, width))
-        self.widen_bias = nn.Parameter(torch.zeros(experts, hidden))
+        self.widen_bias = nn.Parameter(torch.zeros(experts, hidden)) if bias else None
         self.output = nn.Parameter(torch.empty(experts, width, hidden))
-        self.output_bias = nn.Parameter(torch.zeros(experts, width))
+        self.output_bias = nn.Parameter(torch.zeros(experts, width)) if bias else None
+        self.dropout = nn.Dropout(dropout)
         self.balance, self.load, self.gates = Tap(), Tap(), Tap()
         self.measured = {"load": shares}
         self._initialise()
@@ -88,28 +90,28 @@ class Experts(nn.Module):
     def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
         tokens = x.flatten(0, 1)
         routes = self._route(tokens, None if present is None else present.flatten())
-        blocks = in_blocks(self._kept(routes.expert.flatten()), self.experts)
-        self.gates(lambda: table(routes).unflatten(0, x.shape[:2]))
-        self.load(lambda: blocks.load)
+        rooms = in_blocks(self._kept(routes.expert.flatten()), self.experts)
+        self.gates(lambda: gates_of(routes).unflatten(0, x.shape[:2]))
+        self.load(lambda: rooms.load)
         if self.training:
             self.balance(lambda: self._balance(routes))
-        return self._mix(tokens, routes, blocks).to(x.dtype).unflatten(0, x.shape[:2])
+        return self._mix(tokens, routes, rooms).to(x.dtype).unflatten(0, x.shape[:2])
 
     def _kept(self, expert: Int[Tensor, "m"]) -> Int[Tensor, "m"]:
         """Where tokens go, without those that came when their expert was full, while training."""
         if not (self.training and self.capacity):
             return expert
-        room = math.ceil(self.capacity * len(expert) / self.experts)
+        room = (self.capacity * (expert < self.experts).sum() / self.experts).ceil()
         return expert.masked_fill(arrival(expert, self.experts) >= room, self.experts)
 
-    def _mix(self, x: Float[Tensor, "n w"], routes: Routes, blocks: Blocks) -> Float[Tensor, "n w"]:
+    def _mix(self, x: Float[Tensor, "n w"], routes: Routes, rooms: Rooms) -> Float[Tensor, "n w"]:
         """Each token put where its experts are, all experts run at once, and what they give fetched from there."""
-        slot, owner, _ = blocks
+        slot, owner, _ = rooms
         sent = x[:, None].expand(-1, self.chosen, -1).flatten(0, 1)
         room = x.new_zeros(len(owner) * size(len(slot), self.experts) + 1, x.shape[1]).index_copy(0, slot, sent)
         given = room[:-1].unflatten(0, (len(owner), -1))
-        hidden = torch.baddbmm(self.widen_bias[owner][:, None], given, self.widen[owner].mT).relu()
-        came = torch.baddbmm(self.output_bias[owner][:, None], hidden, self.output[owner].mT).flatten(0, 1)
+        hidden = self.dropout(layer(given, self.widen, self.widen_bias, owner).relu())
+        came = layer(hidden, self.output, self.output_bias, owner).flatten(0, 1)
         back = pad(came, (0, 0, 0, 1)).index_select(0, slot).unflatten(0, (-1, self.chosen))
         return (back * routes.gate[..., None]).sum(1)
 
@@ -129,7 +131,7 @@ class Experts(nn.Module):
 
     def _balance(self, routes: Routes) -> Float[Tensor, ""]:
         """w_importance CV(importance)^2 + w_load CV(load)^2; without noise a load has no gradient and is left out."""
-        loss = self.importance_weight * unevenness(table(routes).sum(0))
+        loss = self.importance_weight * unevenness(gates_of(routes).sum(0))
         if routes.spread is not None:
             loss = loss + self.load_weight * unevenness(likely(routes).sum(0))
         return loss
@@ -143,18 +145,27 @@ class Experts(nn.Module):
             nn.init.normal_(self.to_score, std=self.to_score.shape[1] ** -0.5)
 
 
-def check(
-    experts: int, chosen: int, noise: float, importance_weight: float, load_weight: float, capacity: float
-) -> None:
+def layer(
+    x: Float[Tensor, "blocks n i"],
+    weight: Float[Tensor, "e o i"],
+    bias: Float[Tensor, "e o"] | None,
+    owner: Int[Tensor, "blocks"],
+) -> Float[Tensor, "blocks n o"]:
+    """Each block through the layer of the expert that owns it."""
+    if bias is None:
+        return x @ weight[owner].mT
+    return torch.baddbmm(bias[owner][:, None], x, weight[owner].mT)
+
+
+def check(experts: int, chosen: int, *, noise: float, importance: float, load: float, capacity: float) -> None:
     """Stop where a mixture makes no sense."""
     if not 1 <= chosen <= experts:
         raise UserError(f"system.chosen = {chosen}; it must lie between 1 and the number of experts, {experts}")
-    weights = {"noise": noise, "importance_weight": importance_weight, "load_weight": load_weight}
-    weights |= {"capacity": capacity}
+    weights = {"noise": noise, "importance_weight": importance, "load_weight": load, "capacity": capacity}
     for name, value in weights.items():
         if not value >= 0:
             raise UserError(f"system.{name} = {value}; it must be 0 or more")
-    if load_weight and not noise:
+    if load and not noise:
         raise UserError("system.noise = 0 leaves the load without a gradient; set system.load_weight=0 too")
 
 
@@ -163,7 +174,7 @@ def size(count: int, experts: int) -> int:
     return -(-count // experts)
 
 
-def in_blocks(expert: Int[Tensor, "m"], experts: int) -> Blocks:
+def in_blocks(expert: Int[Tensor, "m"], experts: int) -> Rooms:
     """As many blocks for each expert as it needs.
 
     Their size is the mean load, so there are less than twice as many blocks as experts, however uneven the loads are.
@@ -180,7 +191,7 @@ def in_blocks(expert: Int[Tensor, "m"], experts: int) -> Blocks:
     shift = pad((last - blocks) * length - (end - count), (0, 1))  # from the place among all to that in the blocks
     place = shift[group] + torch.arange(len(expert), device=expert.device)
     place = place.masked_fill(group == experts, most * length)
-    return Blocks(torch.empty_like(place).scatter(0, order, place), owner, count)
+    return Rooms(torch.empty_like(place).scatter(0, order, place), owner, count)
 
 
 def arrival(expert: Int[Tensor, "m"], experts: int) -> Int[Tensor, "m"]:
@@ -191,7 +202,7 @@ def arrival(expert: Int[Tensor, "m"], experts: int) -> Int[Tensor, "m"]:
     return torch.empty_like(place).scatter(0, order, place)
 
 
-def table(routes: Routes) -> Float[Tensor, "n e"]:
+def gates_of(routes: Routes) -> Float[Tensor, "n e"]:
     """How much each expert counts for each token: 0 where it was not chosen."""
     return pad(torch.zeros_like(routes.clean), (0, 1)).scatter(1, routes.expert, routes.gate)[:, :-1]
 
@@ -210,8 +221,8 @@ def likely(routes: Routes) -> Float[Tensor, "n e"]:
 
 
 def unevenness(x: Float[Tensor, "e"]) -> Float[Tensor, ""]:
-    """The squared coefficient of variation: variance over squared mean."""
-    return x.var(correction=0) / x.mean().square()
+    """The squared coefficient of variation: variance over squared mean; 0 where there is nothing."""
+    return x.var(correction=0) / x.mean().square().clamp(min=LEAST**2)
 
 
 def shares(load: Int[Tensor, "e"]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class Layers(Long, Mixture):
     def forwards(self) -> FeedForward | Gated | Experts:
         hidden = self.hidden or 4 * self.width
         if self.feedforward == EXPERTS:
-            return self.mixture(self.width, hidden)
+            return self.mixture(self.width, hidden, dropout=self.dropout, bias=self.bias)
         make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS)
         return make(self.width, hidden, dropout=self.dropout, bias=self.bias)
 

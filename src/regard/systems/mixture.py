@@ -24,10 +24,10 @@ class Mixture:
 
     def __post_init__(self) -> None:
         at_least(1, "system", self, "experts")
-        gate = self.noise, self.importance_weight, self.load_weight, self.capacity
-        experts.check(self.experts, self.chosen, *gate)
+        weights = {"importance": self.importance_weight, "load": self.load_weight}
+        experts.check(self.experts, self.chosen, noise=self.noise, capacity=self.capacity, **weights)
 
-    def mixture(self, width: int, hidden: int) -> Experts:
+    def mixture(self, width: int, hidden: int, *, dropout: float = 0.0, bias: bool = True) -> Experts:
         return Experts(
             width,
             hidden,
@@ -37,4 +37,6 @@ class Mixture:
             importance_weight=self.importance_weight,
             load_weight=self.load_weight,
             capacity=self.capacity,
+            dropout=dropout,
+            bias=bias,
         )

@@ -38,7 +38,8 @@ def optimiser(model: nn.Module, settings: Train) -> torch.optim.Optimizer:
     top = max(found.values(), default=0)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            groups.setdefault((parameter.ndim < 2, top - found.get(name, top)), []).append(parameter)
+            vector = parameter.ndim < 2 or name.endswith("bias")  # experts have theirs side by side
+            groups.setdefault((vector, top - found.get(name, top)), []).append(parameter)
     told = [
         {
             "params": group,
