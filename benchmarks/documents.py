@@ -106,14 +106,14 @@ SCALES = {
         ),
         words=9_600,
         tests=200,
-        steps=1500,
+        steps=700,
     ),
     "small": Scale(
         *(11, 128, 4, 128, 2e-3),
         stages=(
             Stage(16_000, 30, 60, 1000, 640, 0.3),
-            Stage(16_000, 30, 250, 500, 1_500, 0.3),
-            Stage(16_000, 30, 870, 400, 3_000, 0.4),
+            Stage(16_000, 30, 250, 400, 1_500, 0.3),
+            Stage(16_000, 30, 870, 300, 2_500, 0.4),
         ),
         words=870,
         tests=100,
@@ -174,8 +174,8 @@ def stages_of(data: str, scale: Scale, given: argparse.Namespace) -> Iterator[di
     if data == "scitldr":
         files = {split: f"scitldr-{split}.jsonl" for split in ("train", "valid")}
         tokens = 16_000 if scale.shorter == 1 else 2_000
-        often = {"evaluate_every": 100, "save_every": 100, "patience": 4}  # few documents: what fits best is kept
-        yield staged(files, scale.steps, tokens, given, 1.0, decay=0.5, **often)
+        best = {"evaluate_every": 50, "patience": 10}  # few documents are learnt by heart: what fits best is kept
+        yield staged(files, scale.steps, tokens, given, 1.0, decay=0.6, **best)
         return
     for number, each in enumerate(scale.stages):
         files = {split: f"articles-{number}-{split}.jsonl" for split in ("train", "valid")}
