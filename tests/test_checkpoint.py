@@ -257,8 +257,8 @@ def read(model: System, tokens: torch.Tensor, at: Place) -> list[torch.Tensor]:
 @pytest.mark.parametrize(
     ("kind", "system", "message"),
     [
-        ("gpt", {"position": "learned"}, "has weights for each of 23 places: it cannot read a text of 61"),
-        ("bert", {"attention": "linformer", "position": "rotary"}, "has weights for each of 23 places"),
+        ("gpt", {"position": "learned"}, "has weights for each of 23 places: its context cannot become 61"),
+        ("bert", {"attention": "linformer", "projected": 7, "position": "rotary"}, "has weights for each of 23 places"),
         ("convs2s", {}, "has weights for each of 23 places"),
         ("rnn-lm", {}, "reads texts of any length: a context of 61 would change nothing"),
     ],

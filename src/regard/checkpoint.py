@@ -244,7 +244,7 @@ def load(folder: Path | str, device: str = "cpu", *, context: int | None = None)
         places, recipe = model.context, reading(recipe, context, model, folder)
         model = built(recipe.system, *size)
         if any(tensor.shape != tensors[name].shape for name, tensor in weights(model).items() if name in tensors):
-            raise UserError(f"{folder} has weights for each of {places} places: it cannot read a text of {context}")
+            raise UserError(f"{folder} has weights for each of {places} places: its context cannot become {context}")
     put_weights(model, tensors, str(folder / WEIGHTS))
     return Run(folder, recipe, tokenizer, model.to(device).eval(), labels, read_parser(folder, notes))
 

@@ -11,6 +11,7 @@ from regard.checkpoint import Run, load
 from regard.decode import score
 from regard.decode.settings import Decode
 from regard.evaluate import evaluate, translations
+from regard.systems.gpt import Gpt
 from regard.train import train
 from tests.helpers import lines_file, recipe, refused
 from tests.train.runs import language_model, translator
@@ -61,6 +62,15 @@ def test_overlapping_windows_predict_every_token_once_and_see_more(speaker: Run,
     assert "stride 1," in overlapping["policy"] and whole["loss"] != overlapping["loss"]
     with refused("must lie between 1 and the context"):
         evaluate([speaker], (path,), stride=10_000)
+
+
+def test_one_that_keeps_documents_apart_has_windows_too(speaker: Run, tmp_path) -> None:
+    system = Gpt(width=16, heads=2, depth=1, hidden=16, context=32, attention="local", block=4)
+    apart = replace(speaker, model=system.build(len(speaker.tokenizer)).eval())
+    path = str(lines_file(tmp_path / "long.txt", ["abc def fed cba " * 20]))
+    whole, overlapping = evaluate([apart], (path,)), evaluate([apart], (path,), stride=7)
+    assert whole["tokens"] == overlapping["tokens"] == 16 * 20 + 1
+    assert "stride 32," in whole["policy"] and "stride 7," in overlapping["policy"]
 
 
 def test_pairs_that_do_not_fit_are_left_out_of_the_loss_and_count_against_the_score(pupil: Run, tmp_path) -> None:

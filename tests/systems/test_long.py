@@ -28,6 +28,22 @@ SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
         ("gpt", {"experts": 4}, "system.experts = 4 changes nothing: system.feedforward is 'gelu-tanh'"),
         ("gpt", {"farthest": 4}, "system.farthest = 4 changes nothing: system.position is 'learned'"),
         ("bert", {"attention": "bigbird", "random": -1}, "system.random = -1; it must be at least 0"),
+        (
+            "bert",
+            {"attention": "bigbird", "block": 6},
+            "'bigbird' sees 8 blocks of 6 tokens, and system.context = 41 is",
+        ),
+        (
+            "gpt",
+            {"attention": "bigbird", "block": 6},
+            "'bigbird' sees 7 blocks of 6 tokens, and system.context = 41 is",
+        ),
+        (
+            "gpt",
+            {"attention": "local", "block": 41},
+            "'local' sees a block of 41 tokens, and system.context = 41 is no",
+        ),
+        ("bert", {"attention": "linformer", "projected": 42}, "system.projected = 42 mixes of system.context = 41"),
     ],
 )
 def test_what_makes_no_sense_is_refused(kind: str, settings: dict, message: str) -> None:

@@ -114,7 +114,7 @@ def check_stride(run: Run, stride: int | None) -> None:
         raise UserError(f"--stride is for language models: a text is {read} whole")
     if run.takes_source:
         raise UserError("--stride is for language models: a translation is scored whole")
-    if not run.model.packs:
+    if run.model.limit is None:
         raise UserError("--stride is for models that see a window: this one reads documents whole")
     if not 1 <= stride <= run.model.context:
         raise UserError(f"--stride {stride} must lie between 1 and the context of {run.model.context} tokens")

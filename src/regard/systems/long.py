@@ -62,6 +62,7 @@ class Long:
     def sees(self, ahead: bool, depth: int, *, heads: int, width: int, context: int) -> list[Sees]:
         """What each layer sees, those above it last; `ahead` where what follows may be looked at."""
         plain = everyone if ahead else causal
+        self._shortens(ahead, context)
         if self.attention == "bigbird":
             return [Sees(bigbird(self._chance(layer, ahead))) for layer in range(depth)]
         if self.attention == "linformer":
@@ -73,6 +74,16 @@ class Long:
             return [Sees(plain, Strided(heads, width, self.stride)) if n % 2 else Sees(near) for n in range(depth)]
         return [Sees(plain)] * depth
 
+    def _shortens(self, ahead: bool, context: int) -> None:
+        """Stop where everything is seen, as by full attention, at a higher price."""
+        seen = {"bigbird": self._chance(0, ahead).most, "local": 1, "dmca": 1}.get(self.attention, 0)
+        if seen * self.block >= context:
+            most = f"{seen} blocks of {self.block}" if seen > 1 else f"a block of {self.block}"
+            raise UserError(
+                f"system.attention = '{self.attention}' sees {most} tokens, and system.context = {context} is no more: "
+                "make system.block smaller"
+            )
+
     def _chance(self, layer: int, ahead: bool) -> BigBird:
         """Every layer has its own."""
         return BigBird(self.block, first=self.first, near=self.near, random=self.random, seed=layer, ahead=ahead)
@@ -83,5 +94,7 @@ class Long:
                 "system.attention = 'linformer' mixes all tokens of a text, those that follow too, "
                 "so a decoder cannot use it; take bigbird, local or dmca"
             )
+        if self.projected > context:
+            raise UserError(f"system.projected = {self.projected} mixes of system.context = {context} tokens")
         made = [Projected(context, self.projected, shared=self.shared != "heads") for _ in range(depth)]
         return [Sees(everyone, made[0] if self.shared == "layers" else one) for one in made]
