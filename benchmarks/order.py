@@ -18,14 +18,14 @@ measured again; the tables go to FOLDER/order.md and to the screen.
 import argparse
 import json
 import statistics
-import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from trials import Plan, Result, kept, limits, spread, table
 
 ATTENTIONS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -53,8 +53,6 @@ TRAIN = {
 LETTERS = (16, 24, 32, 64)  # of the longest row of training, then of rows that are longer
 WINDOWS = (64, 96, 128, 256)  # the same in characters
 CHARACTERS = {"train": 1_500_000, "valid": 5_000, "test": 40_000}
-Plan = dict[str, Any]
-Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def beginning(records: Iterator[tuple[str, ...]], count: int) -> str:
     return "\n".join(pieces)[:count]
 
 
-def plan(name: str, variant: str, seed: int, limits: dict[str, Any]) -> Plan:
+def plan(name: str, variant: str, seed: int, asked: dict[str, Any]) -> Plan:
     """All that a result depends on: what each stage is trained by, and the tests."""
     table = TABLES[name]
     shared = {
@@ -151,10 +149,10 @@ def plan(name: str, variant: str, seed: int, limits: dict[str, Any]) -> Plan:
         "objective": {"kind": table.objective},
     }
     stages = [
-        {**shared, "data": splits(data), "train": {**TRAIN, "steps": steps, **limits}} for data, steps in table.stages
+        {**shared, "data": splits(data), "train": {**TRAIN, "steps": steps, **asked}} for data, steps in table.stages
     ]
     about = {"table": name, "variant": variant, "seed": seed, "score": table.score}
-    return json.loads(json.dumps({**about, "stages": stages, "tests": table.tests}))
+    return {**about, "stages": stages, "tests": table.tests}
 
 
 def splits(data: str) -> dict[str, str]:
@@ -184,7 +182,7 @@ def measure(plan: Plan, folder: Path) -> Result:
         told = {column: tested(out, found(data, folder), at) for column, (data, at) in plan["tests"].items()}
         size = parameters(regard.load(out).model)
     scores = {name: {column: each.get(name) for column, each in told.items()} for name in (plan["score"], "baseline")}
-    return {"plan": plan, **scores, "parameters": size, "train_seconds": round(seconds, 1)}
+    return {**scores, "parameters": size, "train_seconds": round(seconds, 1)}
 
 
 def tested(out: Path, data: str, context: int) -> dict[str, Any]:
@@ -203,20 +201,19 @@ def tested(out: Path, data: str, context: int) -> dict[str, Any]:
 def markdown(results: list[Result]) -> str:
     """For each table that was measured the means and spreads over seeds."""
     parts = []
-    for name, table in TABLES.items():
+    for name, about in TABLES.items():
         mine = [each for each in results if each["plan"]["table"] == name]
-        rows = {variant: [each for each in mine if each["plan"]["variant"] == variant] for variant in table.variants}
-        lines = [[f"`{variant}`", *row(same, table)] for variant, same in rows.items() if same]
-        head = ["", *table.tests, "seeds", "parameters", "seconds"]
-        cells = [head, ["---"] * len(head), *lines, *commonest(table, mine)]
+        rows = {variant: [each for each in mine if each["plan"]["variant"] == variant] for variant in about.variants}
+        lines = [[f"`{variant}`", *row(same, about)] for variant, same in rows.items() if same]
+        head = ["", *about.tests, "seeds", "parameters", "seconds"]
         if mine:
-            parts.append(f"{table.about}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in cells))
+            parts.append(f"{about.about}\n\n{table(head, *lines, *commonest(about, mine))}")
     return "\n\n".join(parts) + "\n"
 
 
 def row(same: list[Result], table: Table) -> list[str]:
     times, digits = (100, 1) if table.score == "accuracy" else (1, 3)
-    cells = [spread([each[table.score][column] for each in same], times, digits) for column in table.tests]
+    cells = [spread([each[table.score][column] for each in same], digits, times=times) for column in table.tests]
     seconds = statistics.mean(each["train_seconds"] for each in same)
     return [*cells, str(len(same)), f"{same[0]['parameters']:,}", f"{seconds:.0f}"]
 
@@ -227,15 +224,6 @@ def commonest(table: Table, results: list[Result]) -> list[list[str]]:
         return []
     cells = [max((each["baseline"][column] or 0.0 for each in results), default=0.0) for column in table.tests]
     return [["the commonest answer", *(f"{100 * cell:.1f}" if cell else "" for cell in cells), "", "", ""]]
-
-
-def spread(values: list[float | None], times: float, digits: int) -> str:
-    """Mean and standard deviation over seeds."""
-    known = [times * value for value in values if value is not None]
-    if not known:
-        return "cannot"
-    beside = f" ± {statistics.stdev(known):.{digits}f}" if len(known) > 1 else ""
-    return f"{statistics.mean(known):.{digits}f}{beside}"
 
 
 def arguments() -> argparse.Namespace:
@@ -252,40 +240,26 @@ def arguments() -> argparse.Namespace:
 
 def plans(given: argparse.Namespace) -> Iterator[Plan]:
     """Seed by seed, so that what is there when time is out has all rows."""
-    limits = {"steps": given.steps, "max_seconds": given.seconds}
-    limits = {name: value for name, value in limits.items() if value is not None}
     for seed in given.seeds:
         for name in given.tables:
             for variant in TABLES[name].variants:
                 if not given.variants or variant in given.variants:
-                    yield plan(name, variant, seed, limits)
-
-
-def measured(plans: list[Plan], folder: Path, workers: int) -> Iterator[Result]:
-    """Results as they are there, of so many processes."""
-    if workers == 1:
-        yield from (measure(plan, folder) for plan in plans)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for each in as_completed([pool.submit(measure, plan, folder) for plan in plans]):
-            yield each.result()
+                    yield plan(name, variant, seed, limits(given.steps, given.seconds))
 
 
 def main() -> None:
     given = arguments()
-    kept, data = given.out / "results.json", (given.out / "data").absolute()
-    results: list[Result] = json.loads(kept.read_text()) if kept.is_file() else []
-    wanted, done = list(plans(given)), [each["plan"] for each in results]
-    if left := [each for each in wanted if each not in done]:
-        write_data(data)
-    for each in measured(left, data, given.workers):
-        results.append(each)
-        kept.write_text(json.dumps(results, indent=1) + "\n")
-        of = each["plan"]
-        print(of["table"], of["variant"], of["seed"], each[of["score"]], file=sys.stderr, flush=True)
-    told = markdown([each for each in results if each["plan"] in wanted])
-    (given.out / "order.md").write_text(told)
-    print(told)
+    data, wanted = (given.out / "data").absolute(), list(plans(given))
+    write_data(data)
+    results = kept(wanted, partial(measure, folder=data), given.out, workers=given.workers, tell=told)
+    tables = markdown(results)
+    (given.out / "order.md").write_text(tables)
+    print(tables)
+
+
+def told(result: Result) -> str:
+    of = result["plan"]
+    return f"{of['table']} {of['variant']} {of['seed']} {result[of['score']]}"
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ import argparse
 import json
 import statistics
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from trials import Plan, Result, kept, limits, spread, table
 
 SPLITS = {"train": "train", "valid": "dev", "test": "test"}
 POSITIONS = ("sinusoidal", "shaw", "syntax")
@@ -27,7 +28,6 @@ SETTINGS = {
     "objective": {"kind": "masked", "trees": True, "whole_words": True},
     "train": {"steps": 2000, "batch_tokens": 1024, "rate": 1e-3, "warmup": 200, "evaluate_every": 10**6, "threads": 1},
 }
-Result = dict[str, Any]
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -41,36 +41,38 @@ def files(folder: Path) -> dict[str, str]:
     return {split: str(path.absolute()) for split, (path,) in found.items()}
 
 
-def measure(position: str, seed: int, data: dict[str, str], train: dict[str, Any]) -> Result:
+def plan(position: str, seed: int, asked: dict[str, Any]) -> Plan:
+    """All that a result depends on, but for the data."""
+    system, train = {**SETTINGS["system"], "position": position}, {**SETTINGS["train"], **asked}
+    return {**SETTINGS, "seed": seed, "system": system, "train": train}
+
+
+def measure(plan: Plan, data: dict[str, str]) -> Result:
     """Train one model and let it guess."""
     import regard
     from regard.evaluate import evaluate
     from regard.recipe import Recipe
     from regard.systems import parameters
 
-    system = {**SETTINGS["system"], "position": position}
-    values = {**SETTINGS, "seed": seed, "data": data, "system": system, "train": {**SETTINGS["train"], **train}}
+    recipe = Recipe.parse({**plan, "data": data}, where="syntax.py")
     with tempfile.TemporaryDirectory() as folder:
-        run = regard.load(regard.train(Recipe.parse(values, where="syntax.py"), Path(folder) / "run", quiet=True))
+        run = regard.load(regard.train(recipe, Path(folder) / "run", quiet=True))
         told = json.loads((run.path / "report.json").read_text())["measured"]
         found = evaluate([run])
-    about = {"position": position, "seed": seed, "parameters": parameters(run.model)}
     return {
-        **about,
         **{name: found[name] for name in ("loss", "accuracy", "unigram_entropy", "tokens")},
-        **of_training(told),
+        "parameters": parameters(run.model),
+        "steps": told["steps"],
+        "train_seconds": round(told["seconds"], 1),
     }
-
-
-def of_training(told: Result) -> Result:
-    return {"steps": told["steps"], "train_seconds": round(told["seconds"], 1)}
 
 
 def rows(results: list[Result]) -> list[list[str]]:
     """For each position the means and spreads over seeds, and by how much it is below the first of them."""
-    by_seed = {(each["position"], each["seed"]): each for each in results}
-    names, seeds = (list(dict.fromkeys(key[i] for key in by_seed)) for i in (0, 1))
-    table = [["position", "loss", "accuracy", f"loss below {names[0]}, seed by seed", "parameters", "steps", "seconds"]]
+    by_seed = {(each["plan"]["system"]["position"], each["plan"]["seed"]): each for each in results}
+    names = [name for name in POSITIONS if any(name == key[0] for key in by_seed)]
+    seeds = sorted({seed for _, seed in by_seed})
+    found = [["position", "loss", "accuracy", f"loss below {names[0]}, seed by seed", "parameters", "steps", "seconds"]]
     for name in names:
         mine = [by_seed[name, seed] for seed in seeds if (name, seed) in by_seed]
         below = [
@@ -79,27 +81,10 @@ def rows(results: list[Result]) -> list[list[str]]:
             if (name, seed) in by_seed and (names[0], seed) in by_seed
         ]
         seconds = statistics.mean(each["train_seconds"] for each in mine)
-        spreads = [spread([each["loss"] for each in mine], 1, 3), spread([each["accuracy"] for each in mine], 100, 1)]
+        losses, right = ([each[score] for each in mine] for score in ("loss", "accuracy"))
         rest = [f"{mine[0]['parameters']:,}", str(mine[0]["steps"]), f"{seconds:.0f}"]
-        table.append([name, *spreads, " ".join(below), *rest])
-    return table
-
-
-def spread(values: list[float], times: float, digits: int) -> str:
-    """Mean and standard deviation over seeds."""
-    values = [times * value for value in values]
-    beside = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.{digits}f}{beside}"
-
-
-def show(table: list[list[str]]) -> None:
-    for row in [table[0], ["---"] * len(table[0]), *table[1:]]:
-        print("| " + " | ".join(row) + " |", flush=True)
-
-
-def wanted(given: argparse.Namespace) -> dict[str, Any]:
-    limits = {"steps": given.steps, "max_seconds": given.seconds}
-    return {name: value for name, value in limits.items() if value is not None}
+        found.append([name, spread(losses, 3), spread(right, 1, times=100), " ".join(below), *rest])
+    return found
 
 
 def arguments() -> argparse.Namespace:
@@ -116,22 +101,10 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
-    data, train, out = files(given.folder), wanted(given), given.out / "results.json"
-    setting = json.loads(json.dumps({**SETTINGS, "given": train}))
-    kept = json.loads(out.read_text()) if out.is_file() else {}
-    results = kept["results"] if kept.get("setting") == setting else []
-    done = {(each["position"], each["seed"]) for each in results}
-    left = [(p, s) for s in given.seeds for p in given.positions if (p, s) not in done]
-    given.out.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(measure, position, seed, data, train) for position, seed in left]
-        for each in waiting:
-            results.append(each.result())
-            out.write_text(json.dumps({"setting": setting, "results": results}, indent=2) + "\n")
-            print(json.dumps(results[-1]), flush=True)
-    order = {name: i for i, name in enumerate(given.positions)}
-    chosen = [each for each in results if each["position"] in order and each["seed"] in given.seeds]
-    show(rows(sorted(chosen, key=lambda each: (order[each["position"]], each["seed"]))))
+    data, asked = files(given.folder), limits(given.steps, given.seconds)
+    plans = [plan(position, seed, asked) for seed in given.seeds for position in given.positions]
+    results = kept(plans, partial(measure, data=data), given.out, workers=given.workers)
+    print(table(*rows(results)))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def result(position: str, seed: int, loss: float) -> dict:
+def result(position: str, seed: int, loss: float, **asked: int) -> dict:
     about = {
         "accuracy": 0.25,
         "unigram_entropy": 6.0,
@@ -39,7 +39,7 @@ def result(position: str, seed: int, loss: float) -> dict:
         "steps": 5,
         "train_seconds": 2.0,
     }
-    return {"position": position, "seed": seed, "loss": loss, **about}
+    return {"plan": script.plan(position, seed, asked), "loss": loss, **about}
 
 
 def test_the_files_of_a_treebank_are_found(folder: Path) -> None:
@@ -55,7 +55,8 @@ def test_the_files_of_a_treebank_are_found(folder: Path) -> None:
 def test_only_the_position_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(script, "SETTINGS", TINY)
     data = script.files(folder)
-    line, tree = (script.measure(position, 3, data, {"steps": 2}) for position in ("sinusoidal", "syntax"))
+    plans = (script.plan(position, 3, {"steps": 2}) for position in ("sinusoidal", "syntax"))
+    line, tree = (script.measure(plan, data) for plan in plans)
     assert line["tokens"] == tree["tokens"] > 5 and line["steps"] == tree["steps"] == 2
     assert line["parameters"] < tree["parameters"] and line["loss"] != tree["loss"]
     assert line["unigram_entropy"] == tree["unigram_entropy"], "the same words are hidden"
@@ -76,10 +77,9 @@ def test_what_was_measured_is_kept(
 ) -> None:
     out = folder / "out"
     out.mkdir()
-    setting = json.loads(json.dumps({**script.SETTINGS, "given": {"steps": 7}}))
-    kept = [result(position, 4, 5.0) for position in ("shaw", "syntax")]
-    (out / "results.json").write_text(json.dumps({"setting": setting, "results": kept}))
+    made = [result(position, 4, 5.0, steps=7) for position in ("shaw", "syntax")]
+    (out / "results.json").write_text(json.dumps(made))
     words = ["--positions", "syntax", "shaw", "--seeds", "4", "--steps", "7", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", ["syntax.py", str(folder), *words])
     script.main()
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["position", "---", "syntax", "shaw"]
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["position", "---", "shaw", "syntax"]

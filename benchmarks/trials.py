@@ -1,0 +1,64 @@
+"""What the measurements share: plans worked off by several processes, results that are kept, and tables of them."""
+
+import json
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+Plan = dict[str, Any]
+Result = dict[str, Any]
+
+
+def kept(
+    plans: list[Plan],
+    measure: Callable[[Plan], Result],
+    folder: Path,
+    *,
+    workers: int = 1,
+    tell: Callable[[Result], str] = json.dumps,
+) -> list[Result]:
+    """The results of all plans, each with its plan: what stands in FOLDER/results.json is not measured again."""
+    file = folder / "results.json"
+    results: list[Result] = json.loads(file.read_text()) if file.is_file() else []
+    plans = json.loads(json.dumps(plans))  # as they are read from the file
+    done = [each["plan"] for each in results]
+    folder.mkdir(parents=True, exist_ok=True)
+    for plan, result in measured([plan for plan in plans if plan not in done], measure, workers):
+        results.append({"plan": plan, **result})
+        file.write_text(json.dumps(results, indent=1) + "\n")
+        print(tell(results[-1]), file=sys.stderr, flush=True)
+    return [each for each in results if each["plan"] in plans]
+
+
+def measured(plans: list[Plan], measure: Callable[[Plan], Result], workers: int) -> Iterator[tuple[Plan, Result]]:
+    """Results as they are there, of so many processes."""
+    if workers == 1:
+        yield from ((plan, measure(plan)) for plan in plans)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(measure, plan): plan for plan in plans}
+        for each in as_completed(waiting):
+            yield waiting[each], each.result()
+
+
+def spread(values: Sequence[float | None], digits: int, *, times: float = 1.0) -> str:
+    """Mean and standard deviation over seeds; "cannot" where there is nothing."""
+    known = [times * value for value in values if value is not None]
+    if not known:
+        return "cannot"
+    beside = f" ± {statistics.stdev(known):.{digits}f}" if len(known) > 1 else ""
+    return f"{statistics.mean(known):.{digits}f}{beside}"
+
+
+def table(head: list[str], *rows: list[str]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def limits(steps: int | None, seconds: float | None) -> dict[str, Any]:
+    """What was asked for of settings of a training."""
+    found = {"steps": steps, "max_seconds": seconds}
+    return {name: value for name, value in found.items() if value is not None}
