@@ -1,14 +1,19 @@
 """Training steps of BigBird-base on a GPU, in tokens a second, beside the same model with full attention.
 
-    python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered none huggingface]
+    python benchmarks/bigbird.py [--lengths 4096 16384] [--ways full bigbird gathered flex none huggingface]
         [--dropout 0.1] [--tiny]
+    python benchmarks/bigbird.py --check
 
 The model has 12 layers, 768 units, 12 heads and 50,358 words; a step is forward, backward and AdamW over so many texts
 that they make 16,384 tokens, in bfloat16, compiled, 15 % of the words hidden. *full* may use cuDNN's attention, which
-is torch's fastest where the length never changes; *gathered* is BigBird without our own programs; *none* is the model
-whose attention gives each value back, the roof for any kernel. Hugging Face's block-sparse BigBird, where
+is torch's fastest where the length never changes; *gathered* is BigBird without our own programs, *flex* by torch's
+FlexAttention, which trains on a GPU alone and drops nothing; *none* is the model whose attention gives each value back,
+the roof for any kernel. Hugging Face's block-sparse BigBird, where
 `transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not compiled and its weights
 are bfloat16 themselves, for it knows no other way. Median of the steps after the first.
+
+`--check` holds our own programs against the formula in double precision, where they run: the largest difference of the
+context and of the gradients, as a part of the largest value.
 """
 
 import argparse
@@ -21,6 +26,9 @@ from contextlib import contextmanager
 import torch
 
 from regard.attention import Look, kernels
+from regard.attention.blocks import BigBird, table
+from regard.attention.patterns import Sight, bigbird
+from regard.attention.scores import ScaledDot
 from regard.data import IGNORE, Batch
 from regard.objectives import Masked
 from regard.place import Place
@@ -31,6 +39,7 @@ TOKENS, VOCABULARY, HIDDEN, WARM = 16_384, 50_358, 0.15, 4
 BASE = {"width": 768, "heads": 12, "depth": 12, "hidden": 3072, "block": 64}
 TINY = {"width": 32, "heads": 2, "depth": 2, "hidden": 64, "block": 16}
 Step = Callable[[], torch.Tensor]
+Kernel = Callable[..., torch.Tensor]
 
 
 def texts(length: int, rows: int, device: str) -> Batch:
@@ -44,19 +53,34 @@ def texts(length: int, rows: int, device: str) -> Batch:
 def ours(way: str, sizes: dict, batch: Batch, dropout: float, compiled: bool) -> tuple[torch.nn.Module, Step]:
     sizes, block = dict(sizes), sizes["block"]
     del sizes["block"]
-    if way in ("bigbird", "gathered"):
+    if way in ("bigbird", "gathered", "flex"):
         sizes |= {"attention": "bigbird", "block": block}
     settings = Bert(**sizes, context=batch.tokens.shape[1], segments=1, dropout=dropout)
     model = built(settings, VOCABULARY).to(batch.tokens.device).train()
     for part in model.modules():
         if isinstance(part, Look) and way == "none":
             part.kernel = lambda query, key, value, **how: value
+        if isinstance(part, Look) and way == "flex":
+            part.kernel = flexible(part.pattern.blocks, batch.tokens)
     masked = Masked()
 
     def loss() -> torch.Tensor:
         return masked(model, batch).total / batch.count
 
     return model, torch.compile(loss) if compiled else loss
+
+
+def flexible(rule: BigBird, tokens: torch.Tensor) -> Kernel:
+    """BigBird's rule by FlexAttention."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    length, size = tokens.shape[1], rule.size
+    count = -(-length // size)
+    sees = table(rule, count, torch.tensor([count], device=tokens.device))[0]
+    mask = create_block_mask(
+        lambda b, h, q, k: sees[q // size, k // size], None, None, length, length, tokens.device, BLOCK_SIZE=size
+    )
+    return lambda query, key, value, **how: flex_attention(query, key, value, block_mask=mask)
 
 
 def huggingface(sizes: dict, batch: Batch, dropout: float) -> tuple[torch.nn.Module, Step]:
@@ -125,6 +149,36 @@ def measured(way: str, length: int, *, dropout: float, tiny: bool, steps: int) -
     }
 
 
+def checked(length: int, dtype: torch.dtype, ahead: bool) -> dict:
+    """Our own programs against the formula, with padding."""
+    from regard.attention.sparse import sparse
+
+    torch.manual_seed(length)
+    rule, device = BigBird(64, ahead=ahead), "cuda" if torch.cuda.is_available() else "cpu"
+    inputs = [torch.randn(2, 4, length, 64, device=device, dtype=dtype) for _ in range(3)]
+    present = torch.arange(length, device=device) < torch.tensor([[length], [length - 100]], device=device)
+    at = Place(torch.arange(length, device=device).expand(2, -1), present=present)
+    results = []
+    for own in (True, False):
+        given = [(x if own else x.double()).detach().requires_grad_() for x in inputs]
+        if own:
+            context = sparse(*given, blocks=rule, scale=0.125, present=present)
+        else:
+            context = kernels.formula(*given, sight=Sight(bigbird(rule), at, at), score=ScaledDot())
+        context = context * present[:, None, :, None]
+        results.append([context.detach(), *torch.autograd.grad(context.double().square().sum(), given)])
+    names = ("context", "query", "key", "value")
+    errors = [float((a.double() - b).abs().max() / b.abs().max()) for a, b in zip(*results, strict=True)]
+    return {"length": length, "dtype": str(dtype), "ahead": ahead} | dict(zip(names, errors, strict=True))
+
+
+def check(lengths: list[int]) -> None:
+    for dtype in (torch.float32, torch.bfloat16):
+        for length in lengths:
+            for ahead in (True, False):
+                print(json.dumps(checked(length, dtype, ahead)), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lengths", type=int, nargs="+", default=[4096, 16_384])
@@ -132,7 +186,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--tiny", action="store_true", help="a model for trying the script")
+    parser.add_argument("--check", action="store_true", help="hold our own programs against the formula")
     asked = parser.parse_args()
+    if asked.check:
+        check([2048, 2021])
+        return
     for length in asked.lengths:
         for way in asked.ways:
             try:
