@@ -98,22 +98,22 @@ class Scale:
 
 SCALES = {
     "full": Scale(
-        *(1, 256, 4, 256, 1e-3),
+        *(1, 256, 4, 256, 7e-4),
         stages=(
-            Stage(40_000, 30, 150, 3000, 8_000, 0.2),
-            Stage(40_000, 30, 1_000, 2000, 16_000, 0.25),
-            Stage(60_000, 30, 9_600, 1500, 44_000, 0.55),
+            Stage(40_000, 30, 300, 4000, 8_000, 0.3),
+            Stage(40_000, 30, 2_000, 2000, 16_000, 0.25),
+            Stage(60_000, 30, 9_600, 1500, 44_000, 0.45),
         ),
         words=9_600,
         tests=200,
         steps=700,
     ),
     "small": Scale(
-        *(11, 128, 4, 128, 2e-3),
+        *(11, 128, 4, 64, 1e-3),
         stages=(
-            Stage(16_000, 30, 60, 1000, 640, 0.3),
-            Stage(16_000, 30, 250, 400, 1_500, 0.3),
-            Stage(16_000, 30, 870, 300, 2_500, 0.4),
+            Stage(16_000, 30, 60, 1500, 640, 0.35),
+            Stage(16_000, 30, 250, 500, 1_500, 0.3),
+            Stage(16_000, 30, 870, 300, 2_500, 0.35),
         ),
         words=870,
         tests=100,
@@ -170,7 +170,7 @@ def vocabulary(scale: Scale) -> int:
 
 
 def stages_of(data: str, scale: Scale, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """What is read in each stage, and for how long. The rate falls at the end of the last one."""
+    """What is read in each stage, and for how long. The rate falls at the end of each, for longest in the last."""
     if data == "scitldr":
         files = {split: f"scitldr-{split}.jsonl" for split in ("train", "valid")}
         tokens = 16_000 if scale.shorter == 1 else 2_000
@@ -180,7 +180,7 @@ def stages_of(data: str, scale: Scale, given: argparse.Namespace) -> Iterator[di
     for number, each in enumerate(scale.stages):
         files = {split: f"articles-{number}-{split}.jsonl" for split in ("train", "valid")}
         last = number == len(scale.stages) - 1
-        yield staged(files, each.steps, each.batch_tokens, given, each.share, decay=0.4 if last else 0.0)
+        yield staged(files, each.steps, each.batch_tokens, given, each.share, decay=0.4 if last else 0.2)
 
 
 def staged(files: dict, steps: int, tokens: int, given: argparse.Namespace, share: float, **more: Any) -> dict:

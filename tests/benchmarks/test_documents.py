@@ -95,8 +95,8 @@ def test_an_abstract_is_one_text_and_all_its_summaries_count_in_the_test(tmp_pat
 
 def test_seconds_are_shared_by_the_stages() -> None:
     stages = made("articles", "dmca", seconds=100.0)["stages"]
-    assert [stage["train"]["max_seconds"] for stage in stages] == pytest.approx([20, 25, 55])
-    assert [stage["train"]["decay"] for stage in stages] == [0.0, 0.0, 0.4]
+    assert [stage["train"]["max_seconds"] for stage in stages] == pytest.approx([30, 25, 45])
+    assert [stage["train"]["decay"] for stage in stages] == [0.2, 0.2, 0.4]
 
 
 def test_the_table_tells_means_and_what_needs_no_reading() -> None:
