@@ -4,23 +4,24 @@ Beside the tokens of a sentence stands its tree, spread over them: the depth of 
 what it leaves.
 """
 
-from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from regard.data.batch import Batch
 from regard.data.batching import Bucketed
+from regard.data.sentences import write_sentences
 from regard.data.sources import Source
-from regard.data.store import Counts, Store, Writer, digest, fits
+from regard.data.store import Counts, Store
 from regard.data.texts import IN_ORDER, Make
 from regard.data.trees import NoTree, grown, planted, spread
 from regard.errors import UserError
 from regard.shapes import Int
 from regard.text import Tokenizer
-from regard.text.words import given_words, spell
+from regard.text.words import Spelt, given_words
 
 MOST = 2**16  # words of a sentence
 
@@ -40,31 +41,13 @@ def sentences(source: Source) -> Iterator[tuple[list[str], Int[np.ndarray, "3 wo
             raise UserError(f"{source.name}: record {number}: '{words[wrong.word]}' {wrong.what}") from None
 
 
-def write_parsed(
-    source: Source,
-    tokenizer: Tokenizer,
-    folder: Path,
-    *,
-    columns: tuple[str, ...],
-    context: int,
-    too_long: str,
-) -> tuple[list[Store], Counts]:
-    """A store of tokens and one of trees. A sentence has room for a start and an end symbol."""
-    counts, most, room = Counts(), context - 2, f"{context - 2}, a start and an end"
-    hashes = array("Q")
-    with Writer(folder / columns[0], len(tokenizer)) as text, Writer(folder / columns[1], MOST) as trees:
-        for words, tree in sentences(source):
-            spelt = spell(tokenizer, words)
-            counts.records += 1
-            counts.unknown += spelt.ids.count(tokenizer.unknown)
-            if words:
-                hashes.append(digest((" ".join(words),)))
-            if fits([spelt.ids], most, counts, f"{source.name}: a sentence", room, too_long=too_long):
-                text.add(spelt.ids[:most])
-                trees.add(spread(tree, spelt)[:, :most].ravel().tolist())
-                counts.tokens += len(spelt.ids[:most]) + 2
-        counts.hashes = np.asarray(hashes, np.uint64)
-        return [text.close(), trees.close()], counts
+def write_parsed(source: Source, tokenizer: Tokenizer, folder: Path, **how: Any) -> tuple[list[Store], Counts]:
+    """A store of tokens and one of trees."""
+
+    def tree(spelt: Spelt, given: Int[np.ndarray, "3 words"], most: int) -> list[int]:
+        return spread(given, spelt)[:, :most].ravel().tolist()
+
+    return write_sentences(sentences(source), tokenizer, folder, name=source.name, beside=tree, values=MOST, **how)
 
 
 class Parsed(Bucketed):

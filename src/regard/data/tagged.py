@@ -4,21 +4,22 @@ Beside the tokens of a sentence stands for each of them the number of its word's
 0 elsewhere. A tag that training does not have is 0 too: it is not in the loss.
 """
 
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from regard.data.batch import IGNORE, Batch, pad, presence
 from regard.data.batching import Bucketed
+from regard.data.sentences import write_sentences
 from regard.data.sources import Source
-from regard.data.store import Counts, Store, Writer, digest, fits
+from regard.data.store import Counts, Store
 from regard.errors import UserError
 from regard.place import Place
 from regard.text import Tokenizer
-from regard.text.words import given_words, spell
+from regard.text.words import Spelt, given_words
 
 
 def sentences(source: Source) -> Iterator[tuple[list[str], list[str]]]:
@@ -34,34 +35,19 @@ def sentences(source: Source) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def write_tagged(
-    source: Source,
-    tokenizer: Tokenizer,
-    folder: Path,
-    *,
-    columns: tuple[str, str],
-    labels: tuple[str, ...],
-    context: int,
-    too_long: str,
+    source: Source, tokenizer: Tokenizer, folder: Path, *, labels: tuple[str, ...], **how: Any
 ) -> tuple[list[Store], Counts]:
-    """A store of tokens and one of the tags' numbers. A sentence has room for a start and an end symbol."""
-    counts, most, room = Counts(), context - 2, f"{context - 2}, a start and an end"
-    numbers, hashes = {tag: number for number, tag in enumerate(labels, 1)}, array("Q")
-    with Writer(folder / columns[0], len(tokenizer)) as text, Writer(folder / columns[1], len(labels) + 1) as marks:
-        for words, tags in sentences(source):
-            spelt = spell(tokenizer, words)
-            counts.records += 1
-            counts.unknown += spelt.ids.count(tokenizer.unknown)
-            if words:
-                hashes.append(digest((" ".join(words),)))
-            if fits([spelt.ids], most, counts, f"{source.name}: a sentence", room, too_long=too_long):
-                marked = [0] * len(spelt.ids)
-                for place, tag in zip(spelt.begins, tags, strict=True):
-                    marked[place] = numbers.get(tag, 0)
-                text.add(spelt.ids[:most])
-                marks.add(marked[:most])
-                counts.tokens += len(spelt.ids[:most]) + 2
-        counts.hashes = np.asarray(hashes, np.uint64)
-        return [text.close(), marks.close()], counts
+    """A store of tokens and one of the tags' numbers."""
+    numbers = {tag: number for number, tag in enumerate(labels, 1)}
+
+    def marks(spelt: Spelt, tags: list[str], most: int) -> list[int]:
+        marked = [0] * len(spelt.ids)
+        for place, tag in zip(spelt.begins, tags, strict=True):
+            marked[place] = numbers.get(tag, 0)
+        return marked[:most]
+
+    given = {"name": source.name, "beside": marks, "values": len(labels) + 1, **how}
+    return write_sentences(sentences(source), tokenizer, folder, **given)
 
 
 class Tagged(Bucketed):
