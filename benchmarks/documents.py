@@ -29,20 +29,18 @@ import json
 import math
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from trials import Plan, Result, kept, limits, spread, table
+
 NEVER = 10**6
 WRITTEN = 64  # the most tokens of a summary
-Plan = dict[str, Any]
-Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -184,8 +182,8 @@ def stages_of(data: str, scale: Scale, given: argparse.Namespace) -> Iterator[di
 
 
 def staged(files: dict, steps: int, tokens: int, given: argparse.Namespace, share: float, **more: Any) -> dict:
-    limit = {"max_seconds": share * given.seconds} if given.seconds else {}
-    train = {"steps": given.steps or steps, "batch_tokens": tokens, **limit, **more}
+    asked = limits(given.steps, share * given.seconds if given.seconds else None)
+    train = {"steps": steps, "batch_tokens": tokens, **more, **asked}
     return {"data": {**files, "too_long": "truncate"}, "train": train}
 
 
@@ -234,18 +232,18 @@ def measure(plan: Plan, folder: Path) -> Result:
     from regard.recipe import Recipe
     from regard.systems import parameters
 
-    told: list[Result] = []
+    figures: list[Result] = []
     out = None
     with tempfile.TemporaryDirectory() as place:
         for number, values in enumerate(plan["stages"]):
             data = {key: str(folder / name) if "." in name else name for key, name in values["data"].items()}
             recipe = Recipe.parse({**values, "data": data}, where="documents.py")
             out = regard.train(recipe, Path(place) / str(number), start_from=out, quiet=True)
-            told.append(json.loads((out / "report.json").read_text())["measured"])
+            figures.append(json.loads((out / "report.json").read_text())["measured"])
         assert out is not None
         run = regard.load(out, device=device_of(plan))
         found = tested(run, folder / f"{plan['data']}-test.jsonl")
-    return {"plan": plan, **found, "parameters": parameters(run.model), **of_training(told)}
+    return {**found, "parameters": parameters(run.model), **of_training(figures)}
 
 
 def device_of(plan: Plan) -> str:
@@ -329,9 +327,8 @@ def markdown(results: list[Result], beside: dict[str, dict[str, float]]) -> str:
         rows = {name: [each for each in mine if each["plan"]["row"] == name] for name in ROWS}
         lines = [[f"`{name}`", *cells(same)] for name, same in rows.items() if same]
         lines += [[name, "", "", "", f"{score:.1f}", "", "", ""] for name, score in beside.get(data, {}).items()]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
         if mine:
-            parts.append(f"{data}: {mine[0]['documents']} documents, on {mine[0]['device']}\n\n{table}")
+            parts.append(f"{data}: {mine[0]['documents']} documents, on {mine[0]['device']}\n\n{table(head, *lines)}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -346,12 +343,6 @@ def cells(same: list[Result]) -> list[str]:
         f"{statistics.mean(each['tokens'] for each in same):,.0f}",
         f"{statistics.mean(each['train_seconds'] for each in same):.0f}",
     ]
-
-
-def spread(values: list[float], digits: int) -> str:
-    """Mean and standard deviation over seeds."""
-    beside = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.{digits}f}{beside}"
 
 
 def arguments() -> argparse.Namespace:
@@ -373,40 +364,22 @@ def arguments() -> argparse.Namespace:
     return given
 
 
-def measured(plans: list[Plan], folder: Path, workers: int) -> Iterator[Result]:
-    """Results as they are there, of so many processes."""
-    if workers == 1:
-        yield from (measure(plan, folder) for plan in plans)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for each in as_completed([pool.submit(measure, plan, folder) for plan in plans]):
-            yield each.result()
-
-
 def main() -> None:
     given = arguments()
-    given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        table(given, Path(folder))
-
-
-def table(given: argparse.Namespace, folder: Path) -> None:
-    """Measure what is not there yet, with data in a folder, and tell all."""
-    kept = given.out / "results.json"
-    results: list[Result] = json.loads(kept.read_text()) if kept.is_file() else []
     wanted = [plan(data, name, seed, given) for data in given.data for seed in given.seeds for name in given.rows]
-    left = [each for each in wanted if each not in [result["plan"] for result in results]]
-    for data in given.data:
-        write_data(data, folder, given)
-    for each in measured(left, folder, given.workers):
-        results.append(each)
-        kept.write_text(json.dumps(results, indent=1) + "\n")
-        of = each["plan"]
-        print(of["data"], of["row"], of["seed"], each["perplexity"], each["rouge_l"], file=sys.stderr, flush=True)
-    beside = {data: baselines(data, folder) for data in given.data}
-    told = markdown([each for each in results if each["plan"] in wanted], beside)
-    (given.out / "documents.md").write_text(told)
-    print(told)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for data in given.data:
+            write_data(data, folder, given)
+        results = kept(wanted, partial(measure, folder=folder), given.out, workers=given.workers, tell=told)
+        tables = markdown(results, {data: baselines(data, folder) for data in given.data})
+    (given.out / "documents.md").write_text(tables)
+    print(tables)
+
+
+def told(result: Result) -> str:
+    of = result["plan"]
+    return f"{of['data']} {of['row']} {of['seed']} {result['perplexity']:.3f} {result['rouge_l']:.1f}"
 
 
 if __name__ == "__main__":
