@@ -257,7 +257,7 @@ def read(model: System, tokens: torch.Tensor, at: Place) -> list[torch.Tensor]:
 @pytest.mark.parametrize(
     ("kind", "system", "message"),
     [
-        ("gpt", {"position": "learned"}, "has weights for each of 23 places: its context cannot become 61"),
+        ("gpt", {"position": "learned"}, "its context cannot become 61"),
         ("bert", {"attention": "linformer", "projected": 7, "position": "rotary"}, "has weights for each of 23 places"),
         ("convs2s", {}, "has weights for each of 23 places"),
         ("rnn-lm", {}, "reads texts of any length: a context of 61 would change nothing"),
@@ -267,6 +267,12 @@ def test_a_run_that_cannot_read_longer_texts_says_why(tmp_path: Path, kind: str,
     written(tmp_path, kind, **system)
     with refused(message):
         load(tmp_path, context=61)
+
+
+def test_a_context_that_its_settings_refuse_is_named(tmp_path: Path) -> None:
+    written(tmp_path, "bert", attention="local", block=7, position="rotary")
+    with refused(f"{tmp_path} cannot read texts with a context of 7: system.attention = 'local' sees a block of 7"):
+        load(tmp_path, context=7)
 
 
 @pytest.mark.parametrize("failing", ["fsync", "replace", "open"])

@@ -242,9 +242,15 @@ def load(folder: Path | str, device: str = "cpu", *, context: int | None = None)
     model = built(recipe.system, *size)
     if context is not None:
         places, recipe = model.context, reading(recipe, context, model, folder)
-        model = built(recipe.system, *size)
+        try:
+            model = built(recipe.system, *size)
+        except UserError as error:
+            raise UserError(f"{folder} cannot read texts with a context of {context}: {error}") from None
         if any(tensor.shape != tensors[name].shape for name, tensor in weights(model).items() if name in tensors):
-            raise UserError(f"{folder} has weights for each of {places} places: its context cannot become {context}")
+            raise UserError(
+                f"{folder} has weights for each of {places} places, as learned positions and a Linformer's mixes are: "
+                f"its context cannot become {context}"
+            )
     put_weights(model, tensors, str(folder / WEIGHTS))
     return Run(folder, recipe, tokenizer, model.to(device).eval(), labels, read_parser(folder, notes))
 

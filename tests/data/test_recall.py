@@ -164,7 +164,7 @@ def test_a_length_is_part_of_the_name_wherever_data_are_named() -> None:
         ("recall:", "names no length; give 'recall:8' or 'recall:4-8'"),
         ("recall:4-", "names no length"),
         ("recall:0", "a length lies between 1 and 70"),
-        ("recall:9-4", "a length lies between 1 and 70"),
+        ("recall:9-4", "the shorter length comes first: 'recall:4-9'"),
         ("recall:2-71", "a length lies between 1 and 70"),
         ("listops:3", "a length lies between 4 and 12222"),
     ],

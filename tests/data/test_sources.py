@@ -61,8 +61,17 @@ def test_quotes_of_a_csv_hold_commas_quotes_and_line_ends(tmp_path: Path) -> Non
     path.write_bytes(b'target, source\r\neins,"one, ""two""\nthree"\r\n\r\n"zwei", two \r\n')
     assert read(path) == [('one, "two"\nthree', "eins"), ("two", "zwei")]
     long = "word " * 40_000
-    path.write_text(f"{long},x\n")
+    path.write_text(f"source,target\n{long},x\n")
     assert read(path) == [(long.strip(), "x")], "a cell may be as long as a document"
+    path.write_text('source;target\n"a; b";c, d\n')
+    assert read(path) == [("a; b", "c, d")], "as some programs write it"
+
+
+def test_a_csv_without_names_is_read_by_number(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.csv", ["one,eins", "two,zwei"])
+    assert read(path, source=1, target=0) == [("eins", "one"), ("zwei", "two")]
+    with refused(f"{path} line 1 names one, eins, not source, target: say which is which with data.fields.source and"):
+        read(path)
 
 
 def test_a_label_of_json_may_be_a_number(tmp_path: Path) -> None:
@@ -101,6 +110,10 @@ def test_of_a_list_one_text_is_read_or_all_in_a_row(tmp_path: Path) -> None:
         read(path, source="sentences.*", target="shorts.0")
     with refused("line 1: field 'short' is list, not text; data.fields may name 'short.*', all of it, or 'short.0'"):
         read(path, source="sentences.*", target="short")
+    with refused("line 1: field 'a' is text, no list: name 'a' in data.fields, not 'a.*'"):
+        read(lines_file(tmp_path / "d.jsonl", ['{"a": "one"}']), columns=TEXT, text="a.*")
+    with refused("line 1: field 'a' is an empty list"):
+        read(lines_file(tmp_path / "d.jsonl", ['{"a": []}']), columns=TEXT, text="a.0")
     mixed = lines_file(tmp_path / "c.jsonl", ['{"text": ["a", 1]}'])
     with refused("line 1: field 'text' is a list: 'text.0' is its first text, 'text.*' are all of texts"):
         read(mixed, columns=TEXT, text="text.*")
@@ -132,8 +145,9 @@ BROKEN = {
     "utf16.txt": ("one".encode("utf-16"), TEXT, "line 1: not UTF-8"),
     "half.tsv": (b"source\tde\none\teins\n", PAIR, "line 1 names source but not target: say which is which"),
     "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
-    "open.csv": (b'one,eins\n"two,zwei\n', PAIR, "line 2: not CSV (unexpected end of data)"),
-    "short.csv": (b'"one\nmore",eins\ntwo\n', PAIR, "line 3: 1 column(s), column 2 is needed"),
+    "open.csv": (b'source,target\n"two,zwei\na,b\n', PAIR, "line 2: not CSV (unexpected end of data) in the row that"),
+    "short.csv": (b'source,target\n"one\nmore",eins\ntwo\n', PAIR, "line 4: 1 column(s), the first line has 2"),
+    "wide.csv": (b"source,target\na, b,c\n", PAIR, "line 2: 3 column(s), the first line has 2; a text with ',' in it"),
     "float.jsonl": (b'{"text": "a", "label": 0.5}\n', LABELLED, "line 1: field 'label' is float, not text"),
     "broken.jsonl": (b'{"text": "a"}\n{"text": "b"\n', TEXT, "line 2: not JSON (Expecting ',' delimiter at column 13)"),
     "list.jsonl": (b'["a"]\n', TEXT, "line 1: expected an object, found list"),

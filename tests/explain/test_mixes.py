@@ -48,7 +48,10 @@ def test_layers_that_look_at_other_things_stand_apart(compressed: Run) -> None:
     assert local.keys is None
     assert mixed.keys == ("<s>", "<s> ab", "cd ef")
     assert mixed.weights.shape[2] == 3
-    assert len(list(parts(seen))) == 2
+    assert [part.heading for part in parts(seen)] == [
+        "Decoder: each token looks at blocks of itself and those before it",
+        "Decoder: each token looks at mixes of itself and those before it",
+    ]
     assert look_of_word(seen, "ef").weights.shape[0] == 1, "the layer whose keys are tokens"
     written = json.loads(json.dumps(to_json(seen)))["maps"]
     assert [each.get("keys") for each in written] == [None, ["<s>", "<s> ab", "cd ef"]]

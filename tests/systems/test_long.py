@@ -43,6 +43,7 @@ SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
             {"attention": "local", "block": 41},
             "'local' sees a block of 41 tokens, and system.context = 41 is no",
         ),
+        ("gpt", {"attention": "dmca", "block": 7, "stride": 42}, "system.stride = 42 tokens are mixed into one"),
         ("bert", {"attention": "linformer", "projected": 42}, "system.projected = 42 mixes of system.context = 41"),
     ],
 )

@@ -215,12 +215,16 @@ def entry_of(row: dict, key: str | int, where: str) -> Any:
     found = row.get(name)
     if key in row:
         return row[key]
+    if isinstance(found, str):
+        raise UserError(f"{where}: field '{name}' is text, no list: name '{name}' in data.fields, not '{key}'")
     if not isinstance(found, list):
         raise UserError(f"{where}: no field '{key}' (there are {', '.join(row)}); name it with data.fields")
     if place == "*" and all(isinstance(text, str) for text in found):
         return " ".join(found)
     if not place.isdecimal():
         raise UserError(f"{where}: field '{name}' is a list: '{name}.0' is its first text, '{name}.*' are all of texts")
+    if not found:
+        raise UserError(f"{where}: field '{name}' is an empty list")
     if int(place) >= len(found):
         raise UserError(f"{where}: field '{name}' has {len(found)} entries, and '{key}' counts from 0")
     return found[int(place)]
@@ -235,22 +239,46 @@ def table(path: Path, columns: Columns) -> Iterator[Record]:
             places, header = column_places(labels, cells, columns, f"{path} line 1")
             if header:
                 continue
+            if path.suffix == ".csv" and not all(isinstance(label, int) for label in labels):
+                fields = " and ".join(f"data.fields.{name}" for name in columns.names)
+                raise UserError(
+                    f"{path} line 1 names {', '.join(cells)}, not {', '.join(map(str, labels))}: "
+                    f"say which is which with {fields}, by name or, without a line of names, by number"
+                )
         if len(cells) <= max(places):
             raise UserError(f"{path} line {number}: {len(cells)} column(s), column {max(places) + 1} is needed")
         yield tuple(cells[place].strip() for place in places)
 
 
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row: between tabs, or in a .csv between commas, where quotes may hold commas and line ends."""
-    if path.suffix != ".csv":
+    """The cells of each row, and the line it begins in: between tabs, or those of a .csv."""
+    if path.suffix == ".csv":
+        yield from csv_rows(path)
+    else:
         yield from ((number, line.rstrip("\r\n").split("\t")) for number, line in lines(path))
-        return
+
+
+def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Between commas, or semicolons where the first line has more of them; quotes may hold these and line ends."""
     csv.field_size_limit(LONGEST)
-    reader = csv.reader((line for _, line in lines(path)), skipinitialspace=True, strict=True)
-    try:
-        yield from ((reader.line_num, cells) for cells in reader if cells)
-    except csv.Error as error:
-        raise UserError(f"{path} line {reader.line_num}: not CSV ({error})") from None
+    _, first = next(lines(path))
+    between = max(",", ";", key=first.count)
+    reader = csv.reader((line for _, line in lines(path)), delimiter=between, skipinitialspace=True, strict=True)
+    width = 0
+    while True:
+        begin = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise UserError(f"{path} line {begin}: not CSV ({error}) in the row that begins there") from None
+        if cells is None:
+            return
+        width = width or len(cells)
+        if cells and len(cells) != width:
+            rule = f"the first line has {width}; a text with '{between}' in it stands between quotes"
+            raise UserError(f"{path} line {begin}: {len(cells)} column(s), {rule}")
+        if cells:
+            yield begin, cells
 
 
 def column_places(labels: list[str | int], first: list[str], columns: Columns, where: str) -> tuple[list[int], bool]:

@@ -73,7 +73,10 @@ def classified(job: Job) -> dict[str, Any]:
     if len(kept) < len(sizes):
         job.say(f"{len(sizes) - len(kept)} of {len(sizes)} texts are longer than {limit} tokens: not measured")
     if not kept:
-        raise UserError(f"{source.name}: no text is left that the context of {limit} tokens holds")
+        raise UserError(
+            f"{source.name}: no text is left that the context of {limit} tokens holds; the shortest has {min(sizes)}, "
+            f"and --context {max(sizes)} would read all"
+        )
     wanted, (first, *others) = [wanted[i] for i in kept], [[column[i] for i in kept] for column in columns]
     with job.counting(len(kept), "classified") as on_done:
         values = log_probabilities(run.model, run.tokenizer, first, on_done, seconds=others[0] if others else None)

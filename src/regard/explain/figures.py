@@ -17,11 +17,11 @@ from regard.explain.words import Word, alignment, by_words, each_token, words
 MOST_LABELS = 8
 MOST_TOKENS = 80  # of a map of influence; where there are more, words are shown
 TITLES = {
-    "encoder": "Encoder: each source token looks at the source",
-    "decoder": "Decoder: each token looks at itself and those before it",
-    "cross": "Cross-attention: the decoder looks at the source to write each target token",
+    "encoder": "Encoder: each source token looks at {}the source",
+    "decoder": "Decoder: each token looks at {}itself and those before it",
+    "cross": "Cross-attention: the decoder looks at {}the source to write each target token",
 }
-ALONE = "Encoder: each token looks at the whole text"
+ALONE = "Encoder: each token looks at {}the whole text"
 SAID = {"tags": "The tag of each token and its probability", "words": "How likely each token is in its place, seen"}
 ROWS = {"cross": "looks from, to write"}
 WIDE = 0.26  # a token under the gates
@@ -123,8 +123,8 @@ def depending(trace: Trace) -> Block:
 
 def attention(trace: Trace, kind: str) -> Iterator[Block]:
     """Every layer and head of one kind of attention; layers that look at other things stand apart."""
-    for keys in dict.fromkeys(each.keys for each in trace.of(kind)):
-        yield heads(trace, kind, [each for each in trace.of(kind) if each.keys == keys])
+    for alike in dict.fromkeys((each.keys, each.blocks) for each in trace.of(kind)):
+        yield heads(trace, kind, [each for each in trace.of(kind) if (each.keys, each.blocks) == alike])
 
 
 def heads(trace: Trace, kind: str, layers: list[Map]) -> Block:
@@ -135,7 +135,8 @@ def heads(trace: Trace, kind: str, layers: list[Map]) -> Block:
     if all(len(row) == 1 for row in grid):  # one head: layers stand side by side
         grid = [[panel for row in grid for panel in row]]
     title = ALONE if kind == "encoder" and trace.source is None else TITLES[kind]
-    return in_rows(title, (ROWS.get(kind, "looks from"), "looks at"), looks, seen, grid, SMALL)
+    part = "mixes of " if layers[0].keys is not None else "blocks of " if layers[0].blocks else ""
+    return in_rows(title.format(part), (ROWS.get(kind, "looks from"), "looks at"), looks, seen, grid, SMALL)
 
 
 def opened(trace: Trace, side: str) -> Iterator[Block]:

@@ -25,7 +25,8 @@ CLOSED, OPEN = 0.1, 0.9  # a gate beyond them is all but closed, or open (Karpat
 class Map:
     """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for.
 
-    `keys` names what is looked at where that is not the tokens themselves but mixes of them.
+    `keys` names what is looked at where that is not the tokens themselves but mixes of them. `blocks` where a rule
+    hides some blocks of them.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Map:
     weights: np.ndarray
     scores: np.ndarray | None = None
     keys: tuple[str, ...] | None = None
+    blocks: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +172,8 @@ def maps_of(run: Run, heard: Heard, scores: bool, source: Side | None, target: S
         keys = look.compress.names(looking(kind, source, target)[1].labels)
         seen = array(shown(heard, f"{name}.scores")) if scores else None
         weights = array(shown(heard, f"{name}.weights"))
-        found.append(Map(f"{name}.weights", kind, layer, weights, seen, tuple(keys) if keys is not None else None))
+        mixes, blocks = tuple(keys) if keys is not None else None, look.pattern.blocks is not None
+        found.append(Map(f"{name}.weights", kind, layer, weights, seen, mixes, blocks))
     return found
 
 

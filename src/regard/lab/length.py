@@ -50,7 +50,8 @@ def measure(
         raise UserError(f"--lengths {lengths[0]}: a text of at least 2 tokens is needed")
     asked = {name: settings_of(name, names, settings) for name in names}
     for name in names:
-        check(name, asked[name], lengths[-1])
+        for length in (lengths[0], lengths[-1]):
+            check(name, asked[name], length)
     table = []
     for i, name in enumerate(names):
         rows = []

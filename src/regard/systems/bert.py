@@ -41,7 +41,10 @@ class Bert(Layers, Encoding):
         at_least(1, "system", self, "segments")
         one_of("system.pool", self.pool, POOLS)
         if self.feedforward == EXPERTS:
-            raise UserError("experts are balanced by objectives that write: take system.kind gpt, transformer or t5")
+            raise UserError(
+                "system.feedforward = 'experts' in a bert: experts are balanced by objectives that write; "
+                "take gpt, transformer or t5"
+            )
         if self.position_at == "concatenated":
             raise UserError("concatenated positions make word vectors narrower than the output, which is tied to them")
 

@@ -70,6 +70,10 @@ class Long:
         near = local(self.block) if ahead else local(self.block) & causal
         if self.attention == "local":
             return [Sees(near)] * depth
+        if self.attention == "dmca" and self.stride > context:
+            raise UserError(
+                f"system.stride = {self.stride} tokens are mixed into one, and system.context = {context}: take fewer"
+            )
         if self.attention == "dmca":
             return [Sees(plain, Strided(heads, width, self.stride)) if n % 2 else Sees(near) for n in range(depth)]
         return [Sees(plain)] * depth
@@ -81,7 +85,7 @@ class Long:
             most = f"{seen} blocks of {self.block}" if seen > 1 else f"a block of {self.block}"
             raise UserError(
                 f"system.attention = '{self.attention}' sees {most} tokens, and system.context = {context} is no more: "
-                "make system.block smaller"
+                "take smaller blocks or a longer context"
             )
 
     def _chance(self, layer: int, ahead: bool) -> BigBird:
@@ -95,6 +99,8 @@ class Long:
                 "so a decoder cannot use it; take bigbird, local or dmca"
             )
         if self.projected > context:
-            raise UserError(f"system.projected = {self.projected} mixes of system.context = {context} tokens")
+            raise UserError(
+                f"system.projected = {self.projected} mixes of system.context = {context} tokens: take no more"
+            )
         made = [Projected(context, self.projected, shared=self.shared != "heads") for _ in range(depth)]
         return [Sees(everyone, made[0] if self.shared == "layers" else one) for one in made]

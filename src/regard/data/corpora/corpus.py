@@ -38,6 +38,8 @@ class Corpus:
         if not (found := re.fullmatch(r"(\d+)(?:-(\d+))?", length)):
             raise UserError(f"'{self.name}:{length}' names no length; give '{self.name}:8' or '{self.name}:4-8'")
         least, most = int(found[1]), int(found[2] or found[1])
+        if least > most:
+            raise UserError(f"'{self.name}:{length}': the shorter length comes first: '{self.name}:{most}-{least}'")
         if not self.lengths[0] <= least <= most <= self.lengths[1]:
             raise UserError(f"'{self.name}:{length}': a length lies between {self.lengths[0]} and {self.lengths[1]}")
         return replace(self, name=f"{self.name}:{length}", make=partial(self.make, least=least, most=most))
