@@ -94,7 +94,7 @@ def test_mistakes_are_named(run: Path, folder: Path) -> None:
     )
     plain = lines_file(folder / "plain.txt", ["a", "b"])
     options = settings(f"data.train={plain}", *SMALL, tiny=False)
-    because = "first and second and label are needed: give 3 files, a .tsv or a .jsonl"
+    because = "first and second and label are needed: give 3 files, a .tsv, a .csv or a .jsonl"
     refused("train", "rnn-classifier", "--quiet", "--out", folder / "x", *options, because=because)
     options = settings(f"data.train={folder / 'train.tsv'}", *SMALL, "system.segments=1", tiny=False)
     because = "has system.segments = 1 and objective 'classification' with pairs gives two texts"
