@@ -78,7 +78,7 @@ def flexible(rule: BigBird, tokens: torch.Tensor) -> Kernel:
     count = -(-length // size)
     sees = table(rule, count, torch.tensor([count], device=tokens.device))[0]
     mask = create_block_mask(
-        lambda b, h, q, k: sees[q // size, k // size], None, None, length, length, tokens.device, BLOCK_SIZE=size
+        lambda b, h, q, k: sees[q // size, k // size], None, None, length, length, tokens.device, BLOCK_SIZE=2 * size
     )
     return lambda query, key, value, **how: flex_attention(query, key, value, block_mask=mask)
 

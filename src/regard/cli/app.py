@@ -18,7 +18,7 @@ app = App(
 )
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "Train": (training.systems, training.train, training.resume, importing.import_, training.demo),
+    "Train": (training.systems, training.train, training.resume, importing.import_, importing.export, training.demo),
     "Use": (
         *(using.evaluate, using.generate, using.translate, using.classify, using.tag),
         *(filling.fill, embedding.embed, wording.neighbours, using.score),

@@ -1,4 +1,4 @@
-"""The command that brings in models of others."""
+"""The commands that bring in models of others, and give ours to others."""
 
 import shlex
 from dataclasses import asdict
@@ -12,32 +12,34 @@ from regard.cli.output import emit, note
 
 
 def import_(
-    source: Annotated[
-        Path,
-        Parameter(help="Folder of a BERT as Hugging Face keeps it: config.json, model.safetensors, tokenizer."),
-    ],
+    source: Annotated[Path, Parameter(help="Folder or file of a model; docs/importing.md lists what can be read.")],
     /,
     *,
     out: Annotated[Path, Parameter(help="Folder of the run that it becomes.")],
-    check: Annotated[bool, flag("Compare its vectors with those of 'transformers'. Exit 1 when they differ.")] = False,
+    check: Annotated[bool, flag("Hold it against 'transformers'. Exit 1 when the two differ.")] = False,
+    allow: Annotated[
+        list[str] | None, Parameter(help="Tensors that may be unused or missing: a pattern of their names there.")
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> int:
     """Make a run of a model that was trained elsewhere, to use it or to start from it."""
     from regard.checkpoint import load
     from regard.interop import import_model
-    from regard.interop.checking import compare, library
+    from regard.interop.checking import compare, theirs
 
     if check:
-        library()  # before anything is written
-    found = import_model(source, out, force=force)
+        theirs()  # before anything is written
+    found = import_model(source, out, force=force, allow=tuple(allow or ()))
     compared = compare(load(out), source) if check else None
     facts = described(out, found)
     if compared is not None:
         facts["check"] = {"passed": compared.passed, **asdict(compared)}
     emit(facts, json, lambda: print(out))
     if not json:
-        tell(facts)
+        tell(facts, found.recipe)
+        if compared is not None:
+            note(f"beside transformers: {compared.said}")
     return 0 if compared is None or compared.passed else 1
 
 
@@ -56,7 +58,7 @@ def described(out: Path, found: Any) -> dict[str, Any]:
     }
 
 
-def tell(facts: dict[str, Any]) -> None:
+def tell(facts: dict[str, Any], recipe: Any) -> None:
     """The same in words."""
     note(
         f"{facts['system']}: {facts['parameters']:,} parameters, {facts['vocabulary']:,} tokens, "
@@ -66,8 +68,38 @@ def tell(facts: dict[str, Any]) -> None:
         note(remark)
     if facts["left_out"]:
         note(f"left out: {', '.join(facts['left_out'])}")
-    if check := facts.get("check"):
-        tokens = "the same tokens" if check["same_tokens"] else "OTHER TOKENS"
-        far = "" if check["difference"] <= check["tolerance"] else f": MORE than {check['tolerance']:.1e}"
-        note(f"beside transformers: {tokens}, vectors differ by {check['difference']:.1e} at most{far}")
-    note(f"next: regard train {facts['system']} --from {shlex.quote(facts['run'])} --set objective.kind=classification")
+    note(f"next: {following(recipe.objective).format(shlex.quote(facts['run']))}")
+
+
+def following(objective: Any) -> str:
+    """The command that most will type next."""
+    from regard.objectives import Classification, Masked, NextToken, Tagging, Translation
+
+    for kind, command in (
+        (Translation, 'regard translate {} --text "..."'),
+        (NextToken, 'regard generate {} --prompt "..."'),
+        (Masked, 'regard fill {} --text "... <mask> ..."'),
+        (Classification, 'regard classify {} --text "..."'),
+        (Tagging, 'regard tag {} --text "..."'),
+    ):
+        if isinstance(objective, kind):
+            return command
+    return "regard train bert --from {} --set objective.kind=classification"
+
+
+def export(
+    run: Annotated[Path, Parameter(help="Folder of the run.")],
+    /,
+    *,
+    to: Annotated[str, Parameter(help="hf: a folder that 'transformers' reads.")],
+    out: Annotated[Path, Parameter(help="Folder to write to.")],
+    force: Annotated[bool, flag("Overwrite an export that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a run as another library reads it; both must then write the same texts."""
+    from regard.interop import export_model
+
+    found = export_model(run, out, to=to, force=force)
+    emit({"out": str(out), "to": to, "kind": found.kind, **asdict(found.compared)}, json, lambda: print(out))
+    if not json:
+        note(f"{found.kind}: {found.compared.said}")

@@ -40,7 +40,7 @@ def generate(
     `first` + i. An empty source has an empty translation. `on_token(number, token)` is told each token as it is chosen,
     `on_done(count)` how many texts are finished.
     """
-    rows = [[tokenizer.start, *prompt] for prompt in (prompts or [[] for _ in sources or []])]
+    rows = [tokenizer.begun(prompt) for prompt in (prompts or [[] for _ in sources or []])]
     ended = [[*source, tokenizer.end] for source in sources] if sources is not None else None
     check_prompts(model, rows, ended)
     if stop and settings.beam > 1:

@@ -1,5 +1,7 @@
 """Models of others, in and out."""
 
-from regard.interop.importing import Imported, import_model
+from regard.interop.exporting import Exported, export_model
+from regard.interop.imported import Imported
+from regard.interop.importing import import_model
 
-__all__ = ["Imported", "import_model"]
+__all__ = ["Exported", "Imported", "export_model", "import_model"]

@@ -1,5 +1,6 @@
-"""An imported run beside the model it came from, where `transformers` is installed: the same tokens and vectors?"""
+"""A run beside the same model in the library `transformers`: the same tokens, scores and texts?"""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -7,55 +8,123 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Run
+from regard.decode import generate
 from regard.decode.session import table
+from regard.decode.settings import Decode
 from regard.errors import UserError
+from regard.interop.files.hugging_face import CONFIG, Folder
 from regard.place import Place
+from regard.shapes import Bool, Int, Tensor
 
 TEXTS = (
     "The chicken didn't cross the road because it was too tired.",
     "The chicken didn't cross the road because it was too wide.",
     "A boy is eating an apple.",
-    "Déjà vu: the café's naïve façade cost $1,234.50, or <s>so</s>.",
+    "Déjà vu: the café's naïve façade cost $1,234.50.",
     "東京 and Zürich",
 )
 RELATIVE = 1e-4  # what float32 may differ by: this part of the largest number compared
+WRITTEN = 12  # tokens
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether all texts are cut alike, the largest difference between two numbers, and the one that is allowed."""
+    """Whether all texts are cut alike and the same ones written, the largest difference between two numbers, and the
+    one that is allowed."""
 
     same_tokens: bool
+    same_texts: bool
     difference: float
     tolerance: float
 
     @property
     def passed(self) -> bool:
-        return self.same_tokens and self.difference <= self.tolerance
+        return self.same_tokens and self.same_texts and self.difference <= self.tolerance
+
+    @property
+    def said(self) -> str:
+        """In words."""
+        tokens = "the same tokens" if self.same_tokens else "OTHER TOKENS"
+        texts = "the same texts" if self.same_texts else "OTHER TEXTS"
+        far = "" if self.difference <= self.tolerance else f": MORE than {self.tolerance:.1e}"
+        return f"{tokens}, {texts}, numbers differ by {self.difference:.1e} at most{far}"
 
 
 @torch.inference_mode()
 def compare(run: Run, source: Path | str) -> Comparison:
-    """The vectors of a few texts, read together, in both. Nothing is downloaded, and no code of the folder is run."""
-    theirs = library()
-    cutter = theirs.BertTokenizer.from_pretrained(source, local_files_only=True)
-    model = theirs.BertModel.from_pretrained(source, local_files_only=True).float().eval()
-    limit, ends = run.model.context, (run.tokenizer.start, run.tokenizer.end)
-    rows = [[ends[0], *run.tokenizer.encode(text)[: limit - 2], ends[1]] for text in TEXTS]
-    same = rows == cutter(list(TEXTS), truncation=True, max_length=limit)["input_ids"]
+    """A few texts, read together, in both. Nothing is downloaded, and no code of the folder is run."""
+    library, where = theirs(), Folder(Path(source))
+    cutter = library.AutoTokenizer.from_pretrained(source, local_files_only=True)
+    model = getattr(library, where.json(CONFIG)["architectures"][0]).from_pretrained(source, local_files_only=True)
+    model = model.float().eval().to(run.model.device)
+    lead = len(run.tokenizer.lead)
+    cut = [run.tokenizer.encode(text) for text in TEXTS]
+    same_tokens = [ids[lead:] for ids in cut] == cutter(list(TEXTS), add_special_tokens=False)["input_ids"]
+    if (limit := run.model.limit) is not None:
+        cut = [ids[: max(1, limit - WRITTEN - 2)] for ids in cut]
+    difference, largest = 0.0, 1.0
+    for mine, wanted in answers(run, model, cut):
+        difference = max(difference, float((mine - wanted).abs().max()))
+        largest = max(largest, float(wanted.abs().max()))
+    same_texts = not run.model.writes_text or written(run, cut) == list(written_there(run, model, cut))
+    return Comparison(same_tokens, same_texts, difference, RELATIVE * largest)
+
+
+def answers(run: Run, model: Any, cut: list[list[int]]) -> Iterator[tuple[Tensor, Tensor]]:
+    """What both say of the texts, at every token that is no padding."""
+    rows = [[run.tokenizer.start, *ids, run.tokenizer.end] for ids in cut]
     tokens, present = table(rows, run.model.device)
     there = present if present is not None else torch.ones_like(tokens, dtype=torch.bool)
-    mine = run.model.embed(tokens, Place.line(tokens, present))[there]
-    wanted = model(tokens, attention_mask=there.long()).last_hidden_state[there]
-    return Comparison(same, float((mine - wanted).abs().max()), RELATIVE * max(1.0, float(wanted.abs().max())))
+    if run.model.reads_source:
+        sources, seen = table([row[1:] for row in rows], run.model.device)
+        memory = run.model.encode(sources, seen)
+        asked = {"input_ids": sources, "attention_mask": mask(seen, sources), "decoder_input_ids": tokens}
+        yield run.model.decode(tokens, memory)[there], model(**asked).logits[there]
+    elif run.model.writes_text:
+        yield run.model.decode(tokens)[there], model(tokens, attention_mask=mask(present, tokens)).logits[there]
+    else:
+        said = model(tokens, attention_mask=mask(present, tokens))
+        wanted = next(said[key] for key in ("logits", "prediction_logits", "last_hidden_state") if key in said)
+        mine = run.model.answer(tokens, Place.line(tokens, present))
+        whole = run.model.answers == "labels"
+        yield (mine, wanted) if whole else (mine[there], wanted[there])
 
 
-def library() -> Any:
-    """Theirs, where it is installed."""
+def mask(present: Bool[Tensor, "b t"] | None, tokens: Int[Tensor, "b t"]) -> Int[Tensor, "b t"]:
+    return present.long() if present is not None else torch.ones_like(tokens)
+
+
+def written(run: Run, cut: list[list[int]]) -> list[list[int]]:
+    """What follows each text, or is its translation, by the likeliest token each time."""
+    sources, prompts = (cut, None) if run.model.reads_source else (None, cut)
+    found = generate(run.model, run.tokenizer, Decode(max_tokens=WRITTEN), sources=sources, prompts=prompts)
+    return [row[0].tokens for row in found]
+
+
+def written_there(run: Run, model: Any, cut: list[list[int]]) -> Iterator[list[int]]:
+    end, how = run.tokenizer.end, {"do_sample": False, "num_beams": 1, "max_new_tokens": WRITTEN}
+    for ids in cut:
+        if run.model.reads_source:
+            begun = run.tokenizer.begun([])
+            given = {"input_ids": tensor([*ids, end], run), "decoder_input_ids": tensor(begun, run)}
+        else:
+            begun = run.tokenizer.begun(ids)
+            given = {"input_ids": tensor(begun, run)}
+        given["attention_mask"] = torch.ones_like(given["input_ids"])
+        row = model.generate(**given, **how, eos_token_id=end, pad_token_id=run.tokenizer.pad)[0].tolist()[len(begun) :]
+        yield row[: row.index(end)] if end in row else row
+
+
+def tensor(ids: list[int], run: Run) -> Int[Tensor, "1 t"]:
+    return torch.tensor([ids], device=run.model.device)
+
+
+def theirs() -> Any:
+    """The library, where it is installed."""
     try:
         import transformers
     except ImportError:
-        raise UserError("--check compares with the package 'transformers', which is not installed") from None
+        raise UserError("this compares with the package 'transformers', which is not installed") from None
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers

@@ -8,13 +8,14 @@ HTML) is cut inside it, so what was read is never taken for a start, an end or p
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
+from regard.config import build
 from regard.errors import UserError, suggest
 from regard.text import unigram, wordpiece
 
@@ -22,6 +23,8 @@ PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIALS = [PAD, UNKNOWN, START, END]
 BLANKS = "\u2581\u0120\u010a\n "  # how tokens write a blank or a line end before a word
 MASK = "<mask>"  # hides a word that is to be guessed
+NONE = -1  # the number of a symbol that there is not
+OTHERWISE = "regard"  # in the JSON of a tokenizer that was made elsewhere: its `Habits`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,21 @@ class Encoded:
     offsets: list[tuple[int, int]]
 
 
+@dataclass(frozen=True)
+class Habits:
+    """What a tokenizer that was made elsewhere does otherwise.
+
+    `symbols` are the names that our special symbols have there: one of theirs may be several of ours, and where nothing
+    is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them. Every text
+    begins with the symbols `lead`, and a prompt that is not empty with the start symbol only where one `opens` it.
+    """
+
+    symbols: dict[str, str] = field(default_factory=dict)
+    rows: int = 0
+    lead: tuple[str, ...] = ()
+    opens: bool = True
+
+
 class Tokenizer:
     """A trained tokenizer. Two are the same when their `fingerprint` is.
 
@@ -55,9 +73,12 @@ class Tokenizer:
     """
 
     def __init__(self, text: str):
-        self.text, self.backend = text, Backend.from_str(text)
+        tree = json.loads(text)
+        self.habits = build(Habits, tree.pop(OTHERWISE, {}), where=OTHERWISE)
+        self.text, self.backend = text, Backend.from_str(text if self.habits == Habits() else json.dumps(tree))
         self.backend.encode_special_tokens = True  # what looks like a special symbol in a text is text
         self.pad, self.unknown, self.start, self.end = map(self._special, SPECIALS)
+        self.lead = [self._special(symbol) for symbol in self.habits.lead]
 
     @staticmethod
     def train(texts: Iterable[str], settings: Text, symbols: tuple[str, ...] = ()) -> "Tokenizer":
@@ -90,21 +111,28 @@ class Tokenizer:
         return tokenizer
 
     def __len__(self) -> int:
-        return self.backend.get_vocab_size()
+        return self.habits.rows or self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        return self.backend.encode(text, add_special_tokens=False).ids
+        return self.lead + self.backend.encode(text, add_special_tokens=False).ids
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        return [e.ids for e in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
+        return [self.lead + e.ids for e in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
 
     def encode_with_offsets(self, text: str) -> Encoded:
-        found = self.backend.encode(text, add_special_tokens=False)
-        return Encoded(found.ids, found.tokens, found.offsets)
+        found, lead = self.backend.encode(text, add_special_tokens=False), self.lead
+        nowhere = [(0, 0)] * len(lead)
+        return Encoded(lead + found.ids, [*map(self.piece, lead), *found.tokens], nowhere + found.offsets)
+
+    def begun(self, prompt: list[int]) -> list[int]:
+        """The first tokens of a text that is to be written on."""
+        if prompt and not self.habits.opens:
+            return prompt
+        return [self.start, *(prompt or self.lead)]
 
     def decode(self, ids: list[int]) -> str:
         """The text of the tokens; start, end and padding leave no trace."""
-        silent = {self.pad, self.start, self.end}
+        silent = {self.pad, self.start, self.end, *self.lead}
         return self.backend.decode([i for i in ids if i not in silent], skip_special_tokens=False)
 
     def symbol(self, name: str) -> int:
@@ -112,7 +140,11 @@ class Tokenizer:
         return self._special(name)
 
     def has(self, symbols: Iterable[str]) -> bool:
-        return all(self.backend.token_to_id(symbol) is not None for symbol in symbols)
+        return all(self.backend.token_to_id(self.called(symbol)) is not None for symbol in symbols)
+
+    def called(self, symbol: str) -> str:
+        """The name that a special symbol of ours has in the vocabulary."""
+        return self.habits.symbols.get(symbol, symbol)
 
     @cached_property
     def leads(self) -> np.ndarray:
@@ -126,9 +158,11 @@ class Tokenizer:
 
     def piece(self, token: int) -> str:
         """The token as it is written in the vocabulary."""
-        if (piece := self.backend.id_to_token(token)) is None:
-            raise IndexError(f"no token {token} in a vocabulary of {len(self)}")
-        return piece
+        if (piece := self.backend.id_to_token(token)) is not None:
+            return piece
+        if 0 <= token < len(self):
+            return f"<empty {token}>"  # a row of the model that no text reaches
+        raise IndexError(f"no token {token} in a vocabulary of {len(self)}")
 
     def to_json(self) -> str:
         return self.text
@@ -144,8 +178,10 @@ class Tokenizer:
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
 
     def _special(self, symbol: str) -> int:
-        if (token := self.backend.token_to_id(symbol)) is None:
-            raise UserError(f"the tokenizer has no special symbol {symbol}")
+        if not (name := self.called(symbol)):
+            return NONE
+        if (token := self.backend.token_to_id(name)) is None:
+            raise UserError(f"the tokenizer has no special symbol {name}")
         return token
 
 

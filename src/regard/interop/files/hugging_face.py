@@ -15,6 +15,7 @@ from regard.data.sources import file_hash
 from regard.errors import UserError
 
 CONFIG, SAFE, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
+INDEX = ".index.json"  # behind the name of a file of tensors that was cut into several
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Folder:
             return {}
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise UserError(f"{path} is damaged: {error}") from None
         if not isinstance(values, dict):
             raise UserError(f"{path} is damaged: it holds no settings")
@@ -51,21 +52,45 @@ class Folder:
 
     @property
     def weights(self) -> Path:
-        return self.first(SAFE, PICKLED)
+        """The file of tensors, or the one that says which files they are in."""
+        return self.first(SAFE, SAFE + INDEX, PICKLED, PICKLED + INDEX)
+
+    def shards(self) -> list[Path]:
+        """The files that hold the tensors."""
+        path = self.weights
+        if not path.name.endswith(INDEX):
+            return [path]
+        places = self.json(path.name).get("weight_map")
+        if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+            raise UserError(f"{path} is damaged: it does not say which file each tensor is in")
+        for name in (names := sorted({*places.values()})):
+            if Path(name).name != name or "\\" in name:
+                raise UserError(f"{path} names '{name}', which is no file of this folder")
+        return [self.first(name) for name in names]
 
     def tensors(self) -> dict[str, Tensor]:
         """Every tensor by its name there. Of a pickle only tensors are taken: anything else in it stops."""
-        path = self.weights
-        try:
-            found = load_file(path) if path.name == SAFE else torch.load(path, map_location="cpu", weights_only=True)
-        except (SafetensorError, OSError) as error:
-            raise UserError(f"{path} is damaged: {error}") from None
-        except Exception as error:  # the kinds of errors that unpickling may end in are many
-            raise UserError(f"{path} is damaged or holds more than tensors: {str(error).splitlines()[0]}") from None
-        if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
-            raise UserError(f"{path} holds more than named tensors")
-        return dict(found)
+        found: dict[str, Tensor] = {}
+        for path in self.shards():
+            part = tensors_of(path)
+            if twice := sorted(found.keys() & part):
+                raise UserError(f"{path}: tensor '{twice[0]}' is in another file too")
+            found |= part
+        return found
 
     def hashes(self, names: Iterable[str]) -> dict[str, str]:
         """Of the files that are there, a hash of their content."""
         return {name: file_hash(self.path / name) for name in names if (self.path / name).is_file()}
+
+
+def tensors_of(path: Path) -> dict[str, Tensor]:
+    safe = path.suffix == ".safetensors"
+    try:
+        found = load_file(path) if safe else torch.load(path, map_location="cpu", weights_only=True)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is damaged: {error}") from None
+    except Exception as error:  # the kinds of errors that unpickling may end in are many
+        raise UserError(f"{path} is damaged or holds more than tensors: {str(error).splitlines()[0]}") from None
+    if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
+        raise UserError(f"{path} holds more than named tensors")
+    return dict(found)

@@ -1,0 +1,89 @@
+"""A run in the words of others. Every export is read by the library it is for, and must say the same as the run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+
+from regard.checkpoint import REPORT, Run, load, read_json, weights, write_json
+from regard.errors import UserError, WorldError, one_of
+from regard.interop.checking import Comparison, compare
+from regard.interop.families import FAMILIES
+from regard.interop.family import Family, Model
+from regard.interop.files.hugging_face import CONFIG, SAFE
+from regard.interop.names import spelled
+from regard.interop.tokens.writing import write_tokenizer
+from regard.train.run import staged
+
+MARK = "regard.json"  # of a folder that was exported
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written for whom, and how it compares."""
+
+    to: str
+    kind: str
+    compared: Comparison
+
+
+def export_model(folder: Path | str, out: Path | str, *, to: str = "hf", force: bool = False) -> Exported:
+    """Write a run as another library reads it, into a folder that does not exist, or holds an export and `force`."""
+    one_of("--to", to, WAYS)
+    may_export(Path(out), force=force)
+    run = load(folder)
+    write, check = WAYS[to]
+    with staged(Path(out)) as part:
+        kind = write(run, part)
+        compared = check(run, part)
+        if not compared.passed:
+            raise WorldError(f"the export says something else than the run ({compared.said}): nothing was written")
+        write_json(part / MARK, {"run": str(run.path.absolute()), "to": to, "kind": kind})
+    return Exported(to, kind, compared)
+
+
+def may_export(folder: Path, *, force: bool) -> None:
+    """Only a folder that holds an export is ever replaced, and only when asked."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / MARK).is_file():
+        raise UserError(f"{folder} exists and holds no export; give another --out")
+    if not force:
+        raise UserError(f"{folder} holds an export already; --force overwrites it")
+
+
+def hugging_face(run: Run, folder: Path) -> str:
+    """As `transformers` reads it: the first family that can say this run, its own where it was imported."""
+    made = Model(run.recipe.system, run.recipe.objective, run.labels)
+    family, config = sayable(run, made)
+    config |= {"torch_dtype": "float32", **ids(run)}
+    write_json(folder / CONFIG, config)
+    save_file(spelled(family.table(run.recipe.system), weights(run.model)), folder / SAFE, metadata={"format": "pt"})
+    write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text)
+    return family.kind
+
+
+def sayable(run: Run, made: Model) -> tuple[Family, dict[str, Any]]:
+    """The family, and the settings in its words."""
+    first = read_json(run.path / REPORT).get("imported", {}).get("kind")
+    reasons = []
+    for family in sorted(FAMILIES.values(), key=lambda family: family.kind != first):
+        try:
+            return family, family.config(made, len(run.tokenizer))
+        except UserError as error:
+            if isinstance(made.system, family.system):
+                reasons.append(str(error))
+    kind = run.recipe.to_dict()["system"]["kind"]
+    raise UserError("; ".join(reasons) or f"no model of 'transformers' is like system.kind = '{kind}'")
+
+
+def ids(run: Run) -> dict[str, int]:
+    """The numbers of the symbols."""
+    symbols = run.tokenizer
+    found = {"bos_token_id": symbols.start, "eos_token_id": symbols.end, "pad_token_id": symbols.pad}
+    return found | ({"decoder_start_token_id": symbols.start} if run.model.reads_source else {})
+
+
+WAYS: dict[str, tuple[Callable[[Run, Path], str], Callable[[Run, Path], Comparison]]] = {"hf": (hugging_face, compare)}

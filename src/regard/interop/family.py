@@ -1,0 +1,111 @@
+"""A family of models as another library keeps it: its settings and its tensors, side by side with ours.
+
+Each family is one file of `families/`: a `Spelling` of its settings, a table of its tensors, what its heads are for.
+Export needs no more than that: it writes what importing would read, and a model whose settings do not come back the
+same is one that the other library cannot say.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from regard.config import build
+from regard.errors import UserError
+from regard.interop.names import Table
+from regard.interop.tokens import Symbols
+from regard.shapes import Tensor
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Settings of ours under the names they have in a `config.json`.
+
+    `sizes` have their name there and what holds where it is not written down; `words` also what their values are called
+    there; `only` are the values of theirs that ours can be, the first of them usual, None where it may be left out.
+    """
+
+    sizes: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, Any, Mapping[Any, Any]]] = field(default_factory=dict)
+    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def read(self, config: Config, where: str) -> dict[str, Any]:
+        """Our settings; what ours cannot be stops."""
+        for name, fine in self.only.items():
+            if config.get(name, fine[0]) not in (*fine, None):
+                raise UserError(f"{where}: {name} = {config[name]!r} is not supported")
+        values = {ours: config.get(theirs, usual) for ours, (theirs, usual) in self.sizes.items()}
+        for ours, (theirs, usual, known) in self.words.items():
+            word = config.get(theirs, usual)
+            if word not in known:
+                raise UserError(f"{where}: {theirs} = {word!r} is not supported; known: {', '.join(map(str, known))}")
+            values[ours] = known[word]
+        return values
+
+    def write(self, settings: Any) -> Config:
+        """Theirs; of several words for one value the first."""
+        found = {theirs: getattr(settings, ours) for ours, (theirs, _) in self.sizes.items()}
+        for ours, (theirs, _, known) in self.words.items():
+            value = getattr(settings, ours)
+            word = next((word for word, meant in known.items() if meant == value), None)
+            if word is None:
+                raise UserError(f"system.{ours} = {value!r} cannot be said there")
+            found[theirs] = word
+        return found | {name: fine[0] for name, fine in self.only.items() if fine[0] is not None}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a file holds besides its tensors: the settings of the system, the task its heads are for, and its labels."""
+
+    system: Any
+    objective: Any
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family. `system` is the class of our settings, `class_of` their class for an objective of ours."""
+
+    kind: str
+    system: type
+    read: Callable[[Config, Mapping[str, Tensor], str], Model]
+    write: Callable[[Model, int], Config]
+    table: Callable[[Any], Table]
+    class_of: Callable[[Any], str]
+    symbols: Symbols
+    remarks: Callable[[Config], list[str]] = lambda config: []
+
+    def config(self, model: Model, vocabulary: int) -> Config:
+        """The `config.json` of a model of ours; one that would not come back the same stops."""
+        if not isinstance(model.system, self.system):
+            raise UserError(f"{self.kind}: there is no such system")
+        said = {**self.write(replace(model, system=explicit(model.system)), vocabulary), "model_type": self.kind}
+        said["architectures"] = [self.class_of(model.objective)]
+        mine_all, again = explicit(model.system), explicit(self.read(said, {}, self.kind).system)
+        for setting in fields(again):
+            mine, back = getattr(mine_all, setting.name), getattr(again, setting.name)
+            if mine != back:
+                raise UserError(f"{self.kind}: system.{setting.name} = {mine!r} cannot be said there, only {back!r}")
+        return said
+
+
+def explicit(system: Any) -> Any:
+    """The same settings without those that are 0 because they follow from others."""
+    follow = {"hidden": 4 * system.width, "groups": system.heads, "head_width": system.each}
+    return replace(system, **{name: value for name, value in follow.items() if not getattr(system, name)})
+
+
+def settings(kind: type, values: dict[str, Any], where: str) -> Any:
+    """The settings of a system, each checked."""
+    return build(kind, values, where=where)
+
+
+def dropouts(config: Config, usual: float, *names: str) -> list[str]:
+    """What will be otherwise when it is trained on: here dropout has one value."""
+    return [
+        f"{name} = {p} there; here dropout is {usual} everywhere"
+        for name in names
+        if (p := config.get(name)) not in (None, usual)
+    ]

@@ -1,0 +1,30 @@
+"""The formats that models of others are kept in. Each says whether a path `fits` it, and can `read` it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from regard.errors import UserError
+from regard.interop.formats import hugging_face
+from regard.interop.imported import Imported
+
+
+class Format(NamedTuple):
+    """`read(path, allow)` gives the model; tensors whose names fit a pattern of `allow` may be unused or missing."""
+
+    what: str
+    fits: Callable[[Path], bool]
+    read: Callable[[Path, tuple[str, ...]], Imported]
+
+
+FORMATS = (Format("a folder as Hugging Face keeps it", hugging_face.fits, hugging_face.read),)
+
+
+def format_of(path: Path) -> Format:
+    """The first format that a path fits."""
+    if not path.exists():
+        raise UserError(f"no such file or folder: {path}")
+    for each in FORMATS:
+        if each.fits(path):
+            return each
+    raise UserError(f"{path} is no model that can be read; known: {'; '.join(each.what for each in FORMATS)}")

@@ -1,0 +1,67 @@
+"""A model that was read elsewhere, in our words: its settings hold for its tensors, one by one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.checkpoint import put_weights, weights
+from regard.errors import UserError
+from regard.interop.family import Model
+from regard.interop.names import Table, translated
+from regard.recipe import Recipe
+from regard.shapes import Tensor
+from regard.systems import System, built
+from regard.text import Tokenizer
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A model in our words, not yet written down. `about` is what the report will say of where it came from."""
+
+    recipe: Recipe
+    tokenizer: Tokenizer
+    model: System
+    labels: tuple[str, ...]
+    about: dict[str, Any]
+
+
+def rows_of(table: Table, theirs: Mapping[str, Tensor], where: str) -> int:
+    """How many tokens the model has vectors for."""
+    (name,) = [pair.theirs for pair in table.pairs([table.words])]
+    names = {name, *(other for other, main in table.tied.items() if main == name)}
+    there = [tensor for other, tensor in table.whole(theirs, names).items() if other in names]
+    if not there or there[0].ndim != 2:
+        raise UserError(f"{where} has no word vectors: there is no '{name}'")
+    return len(there[0])
+
+
+def filled(
+    made: Model,
+    table: Table,
+    theirs: Mapping[str, Tensor],
+    tokenizer: Tokenizer,
+    where: str,
+    allow: tuple[str, ...] = (),
+) -> tuple[System, list[str]]:
+    """The model with the tensors of a file, and the names of those that it has no place for."""
+    plausible(made.system, theirs, where)
+    asked = made.system, len(tokenizer), len(made.labels), made.objective.head
+    with torch.device("meta"):  # what the settings claim takes no room before it was held against the file
+        shapes = {name: tuple(tensor.shape) for name, tensor in weights(built(*asked)).items()}
+    given = translated(table, theirs, shapes, where, allow)
+    model = built(*asked)
+    put_weights(model, {**weights(model), **given}, where)
+    return model.eval(), table.left_out(theirs, shapes)
+
+
+def plausible(system: Any, theirs: Mapping[str, Tensor], where: str) -> None:
+    """Stop where the settings claim more than a file of these tensors can hold."""
+    largest = max((max(tensor.shape, default=0) for tensor in theirs.values()), default=0)
+    for name, most in (("depth", len(theirs)), ("width", largest), ("heads", largest), ("hidden", largest)):
+        if getattr(system, name, 0) > most:
+            raise UserError(
+                f"{where} does not fit its settings: {name} = {getattr(system, name)}, "
+                f"and of {len(theirs)} tensors the longest side is {largest}"
+            )

@@ -1,0 +1,49 @@
+"""A tokenizer of ours as `transformers` reads it: what it puts around a text is what a run is given."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import write, write_json
+from regard.text import Tokenizer
+from regard.text.tokenizer import END, MASK, NONE, OTHERWISE, PAD, START, UNKNOWN
+
+ROLES = {START: ("bos_token", "cls_token"), END: ("eos_token", "sep_token"), PAD: ("pad_token",)}
+MORE = {UNKNOWN: "unk_token", MASK: "mask_token"}
+
+
+def write_tokenizer(tokenizer: Tokenizer, folder: Path, *, source: bool, ends: bool) -> None:
+    """`source` where texts are read as sources, which have no start symbol; `ends` where they are read whole."""
+    tree = {name: value for name, value in json.loads(tokenizer.to_json()).items() if name != OTHERWISE}
+    before = [] if source else [tokenizer.called(START)] if ends or tokenizer.habits.opens else []
+    before += [tokenizer.called(symbol) for symbol in tokenizer.habits.lead]
+    after = [tokenizer.called(END)] if source or ends else []
+    tree["post_processor"] = around(tokenizer, before, after)
+    write(folder / "tokenizer.json", (json.dumps(tree, ensure_ascii=False) + "\n").encode())
+    names: dict[str, Any] = {role: tokenizer.called(ours) for ours, roles in ROLES.items() for role in roles}
+    for ours, role in MORE.items():
+        if tokenizer.has([ours]) and tokenizer.symbol(ours) != NONE:
+            names[role] = tokenizer.called(ours)
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    write_json(folder / "tokenizer_config.json", {**settings, **names})
+
+
+def around(tokenizer: Tokenizer, before: list[str], after: list[str]) -> dict[str, Any] | None:
+    """What stands before and after a text, and after a second one."""
+    if not before and not after:
+        return None
+
+    def symbols(names: list[str], side: int) -> list[dict[str, Any]]:
+        return [{"SpecialToken": {"id": name, "type_id": side}} for name in names]
+
+    def text(name: str, side: int) -> dict[str, Any]:
+        return {"Sequence": {"id": name, "type_id": side}}
+
+    single = [*symbols(before, 0), text("A", 0), *symbols(after, 0)]
+    numbers = {name: tokenizer.backend.token_to_id(name) for name in {*before, *after}}
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, text("B", 1), *symbols(after, 1)],
+        "special_tokens": {name: {"id": name, "ids": [n], "tokens": [name]} for name, n in numbers.items()},
+    }

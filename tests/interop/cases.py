@@ -1,0 +1,96 @@
+"""One tiny model of `transformers` for each family, with numbers of its own in every tensor; nothing is downloaded.
+
+A family brings its cases in `CASES`: its class and settings there, and the tokenizer that is put beside it.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer as Backend
+from tokenizers import decoders, models, pre_tokenizers, trainers
+from torch import nn
+
+from tests.interop.folders import WORDS, vocabulary
+
+TEXT = ["The chicken didn't cross the road because it was too tired. A boy is eating an apple."] * 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a model is made of: a class of `transformers`, its settings, and what puts a tokenizer into its folder.
+
+    `tokens` is how many the tokenizer has; the model has `more` rows than that.
+    """
+
+    kind: str
+    settings: dict[str, Any]
+    tokenizer: Callable[[Path], int]
+    more: int = 0
+    beam: dict[str, Any] = field(default_factory=dict)  # what `generate` there must be told to search as we do
+
+    def write(self, folder: Path) -> nn.Module:
+        """The model in its folder, and itself."""
+        folder.mkdir(parents=True, exist_ok=True)
+        made = getattr(transformers, self.kind)
+        torch.manual_seed(7)
+        rows = self.tokenizer(folder) + self.more
+        model = made(made.config_class(vocab_size=rows, **self.settings)).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 0.2 * torch.randn_like(parameter)
+        model.save_pretrained(folder)
+        return model
+
+
+def byte_level(*special: str, **settings: Any) -> Callable[[Path], int]:
+    """A byte-level BPE of few merges, with these symbols first."""
+
+    def write(folder: Path) -> int:
+        backend = Backend(models.BPE())
+        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        backend.decoder = decoders.ByteLevel()
+        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+        backend.train_from_iterator(
+            TEXT,
+            trainers.BpeTrainer(
+                vocab_size=290, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
+            ),
+        )
+        backend.save(str(folder / "tokenizer.json"))
+        settings_there = {"tokenizer_class": "PreTrainedTokenizerFast", **settings}
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings_there))
+        return backend.get_vocab_size()
+
+    return write
+
+
+def words(folder: Path) -> int:
+    """BERT's vocabulary."""
+    vocabulary(folder)
+    return len(WORDS)
+
+
+ENDED = "<|endoftext|>"
+GPT2 = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": 37, "bos_token_id": 0, "eos_token_id": 0}
+BERT = {
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "intermediate_size": 19,
+    "max_position_embeddings": 41,
+}
+gpt2_tokens = byte_level(ENDED, bos_token=ENDED, eos_token=ENDED)
+CASES: dict[str, Case] = {
+    "gpt2": Case("GPT2LMHeadModel", GPT2, gpt2_tokens, more=3),
+    "gpt2-untied": Case("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 29}, gpt2_tokens),
+    "bert": Case("BertForMaskedLM", BERT, words),
+    "bert-pairs": Case("BertForPreTraining", BERT, words),
+    "bert-vectors": Case("BertModel", BERT, words),
+    "bert-labels": Case("BertForSequenceClassification", {**BERT, "num_labels": 3}, words),
+    "bert-tags": Case("BertForTokenClassification", {**BERT, "num_labels": 5}, words),
+}

@@ -1,0 +1,143 @@
+"""What holds for every family: imported it says the same as there, and exported again the same once more."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from torch import Tensor, nn
+
+from regard.checkpoint import Run, load
+from regard.decode import generate
+from regard.decode.settings import Decode
+from regard.interop import export_model, import_model
+from regard.interop.families import FAMILIES
+from regard.place import Place
+from regard.systems import parameters
+from tests.helpers import same
+from tests.interop.cases import CASES
+
+NEAR = {"rtol": 0, "atol": 1e-4}
+LENGTHS = (17, 5, 11)
+
+
+@dataclass(frozen=True)
+class Both:
+    """A model of theirs and the run it became."""
+
+    theirs: nn.Module
+    folder: Path
+    run: Run
+
+
+@pytest.fixture(scope="module", params=CASES)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    folder = tmp_path_factory.mktemp("family")
+    theirs = CASES[request.param].write(folder / "there")
+    found = import_model(folder / "there", folder / "run")
+    assert found.about["left_out"] == []
+    return Both(theirs, folder, load(folder / "run"))
+
+
+def drawn(run: Run, seed: int = 3) -> tuple[Tensor, Tensor]:
+    """Rows of tokens of different lengths, and where there is no padding."""
+    chance = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(len(run.tokenizer), (len(LENGTHS), max(LENGTHS)), generator=chance)
+    present = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
+    return tokens.masked_fill(~present, run.tokenizer.pad), present
+
+
+def mine(run: Run, tokens: Tensor, present: Tensor | None, sources: tuple[Tensor, Tensor | None]) -> Tensor:
+    if run.model.reads_source:
+        return run.model.decode(tokens, run.model.encode(*sources))
+    return run.model.decode(tokens) if run.model.writes_text else run.model.answer(tokens, Place.line(tokens, present))
+
+
+def wanted(theirs: Any, run: Run, tokens: Tensor, present: Tensor | None, sources: tuple[Tensor, Tensor | None]):
+    if run.model.reads_source:
+        source, seen = sources
+        mask = seen.long() if seen is not None else None
+        return theirs(input_ids=source, attention_mask=mask, decoder_input_ids=tokens).logits
+    said = theirs(tokens, attention_mask=present.long() if present is not None else None)
+    return next(said[key] for key in ("logits", "prediction_logits", "last_hidden_state") if key in said)
+
+
+@torch.no_grad()
+def test_scores_are_the_same_alone_in_a_batch_and_padded(both: Both) -> None:
+    run, (tokens, present), (source, seen) = both.run, drawn(both.run), drawn(both.run, seed=4)
+    alone = tokens[:1], None, (source[:1], None)
+    same(mine(run, *alone), wanted(both.theirs, run, *alone), **NEAR)
+    padded = tokens, present, (source, seen)
+    got, expected = mine(run, *padded), wanted(both.theirs, run, *padded)
+    whole = run.model.answers == "labels"
+    same(got if whole else got[present], expected if whole else expected[present], **NEAR)
+
+
+@torch.no_grad()
+def test_scores_are_the_same_token_by_token(both: Both) -> None:
+    run = both.run
+    if not run.model.writes_text:
+        assert not hasattr(run.model, "decoder")
+        return
+    (tokens, _), (source, seen) = drawn(run), drawn(run, seed=4)
+    memory = run.model.encode(source, seen) if run.model.reads_source else None
+    cache = run.model.start(len(tokens), tokens.shape[1])
+    steps = [run.model.decode(tokens[:, i : i + 1], memory, cache) for i in range(tokens.shape[1])]
+    same(torch.cat(steps, 1), wanted(both.theirs, run, tokens, None, (source, seen)), **NEAR)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_same_texts_are_written(both: Both, beam: int, request: pytest.FixtureRequest) -> None:
+    """Greedily and by a beam, from prompts or sources of different lengths."""
+    run = both.run
+    if not run.model.writes_text:
+        assert run.model.answers in ("words", "labels", "tags", "vectors")
+        return
+    tokens, present = drawn(run)
+    rows = [row[there].tolist() for row, there in zip(tokens, present, strict=True)]
+    settings = Decode(max_tokens=13, beam=beam, length_penalty="average" if beam > 1 else "none")
+    given = {"sources": rows} if run.model.reads_source else {"prompts": rows}
+    got = [found[0].tokens for found in generate(run.model, run.tokenizer, settings, **given)]
+    case = CASES[request.node.callspec.params["both"]]
+    assert got == [there(both, row, beam, case.beam) for row in rows]
+
+
+def there(both: Both, row: list[int], beam: int, more: dict[str, Any]) -> list[int]:
+    symbols, reads = both.run.tokenizer, both.run.model.reads_source
+    begun = symbols.begun([]) if reads else symbols.begun(row)
+    given = {"input_ids": torch.tensor([[*row, symbols.end] if reads else begun])}
+    if reads:
+        given["decoder_input_ids"] = torch.tensor([begun])
+    how = {"num_beams": beam, "do_sample": False, "max_new_tokens": 13, "early_stopping": True, **more}
+    how |= {"eos_token_id": symbols.end, "pad_token_id": symbols.pad}
+    mask = torch.ones_like(given["input_ids"])
+    found = both.theirs.generate(**given, attention_mask=mask, **how)[0].tolist()[len(begun) :]
+    return found[: found.index(symbols.end)] if symbols.end in found else found
+
+
+@torch.no_grad()
+def test_exported_it_is_read_there_without_a_word(both: Both, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Every tensor has its place, nothing is new, and what was tied is one tensor again."""
+    run = both.run
+    found = export_model(run.path, tmp_path / "out")
+    assert found.compared.passed
+    kind = getattr(transformers, transformers.AutoConfig.from_pretrained(tmp_path / "out").architectures[0])
+    assert kind is type(both.theirs)
+    transformers.utils.logging.enable_propagation()
+    again, info = kind.from_pretrained(tmp_path / "out", output_loading_info=True)
+    assert not any(info.values()), info
+    assert not caplog.records
+    assert parameters(again) == parameters(both.theirs)
+    (tokens, present), sources = drawn(run), drawn(run, seed=4)
+    given = run, tokens, present, sources
+    same(wanted(again.eval(), *given), wanted(both.theirs, *given), rtol=0, atol=1e-5)
+    once_more = import_model(tmp_path / "out", tmp_path / "run")
+    assert once_more.recipe.system == run.recipe.system
+    for name, tensor in run.model.state_dict().items():
+        assert torch.equal(once_more.model.state_dict()[name], tensor), name
+
+
+def test_every_family_has_a_case() -> None:
+    assert {name.partition("-")[0] for name in CASES} == set(FAMILIES)
