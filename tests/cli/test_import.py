@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from transformers import BertForMaskedLM, BertForPreTraining, BertModel
 
+from regard.interop.families.encoders import ACTIVATIONS
 from tests.cli.shell import fine, refused, regard
 from tests.interop.folders import WORDS, changed, written
 
@@ -38,11 +39,11 @@ def test_json_has_what_was_imported_and_how_it_compares(tmp_path: Path) -> None:
 
 
 def test_a_check_that_fails_exits_1(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "the same tokens, vectors differ by" in fine("import", source, "--out", tmp_path / "a", "--check").err
-    monkeypatch.setattr("regard.interop.bert.ACTIVATIONS", {"gelu": "relu"})
+    assert "the same tokens, the same texts, numbers differ by" in fine("import", source, "--out", tmp_path / "a", "--check").err
+    monkeypatch.setitem(ACTIVATIONS, "gelu", "relu")
     done = regard("import", source, "--out", tmp_path / "b", "--check")
     assert done.code == 1
-    assert re.search("vectors differ by .* at most: MORE than", done.err)
+    assert re.search("numbers differ by .* at most: MORE than", done.err)
     monkeypatch.setitem(sys.modules, "transformers", None)
     refused("import", source, "--out", tmp_path / "c", "--check", because="'transformers', which is not installed")
     assert not (tmp_path / "c").exists()

@@ -19,12 +19,14 @@ from transformers import (
 
 from regard.checkpoint import put_weights, weights
 from regard.data import IGNORE, Batch
-from regard.interop.bert import settings, translated
+from regard.interop.families import FAMILIES
+from regard.interop.names import translated
 from regard.objectives import MaskedPairs
 from regard.place import Place
 from regard.systems import System, built
 from tests.references.copy import exact, lively
 
+FAMILY = FAMILIES["bert"]
 VOCABULARY, LABELS = 31, 7
 CONFIG = {
     "vocab_size": VOCABULARY,
@@ -47,10 +49,16 @@ def pair(kind: type[nn.Module], head: str, **changes: Any) -> tuple[System, nn.M
     """Ours and theirs with the same weights, in double precision."""
     config = BertConfig(**{**CONFIG, **changes})
     theirs = lively(kind(config))
-    mine = built(settings(config.to_dict(), "config.json"), VOCABULARY, LABELS, head).double()
-    tensors = translated(dict(theirs.named_parameters()), "theirs")
-    put_weights(mine, {name: tensors[name] for name in weights(mine)}, "theirs")
+    system = FAMILY.read(config.to_dict(), {}, "config.json").system
+    mine = built(system, VOCABULARY, LABELS, head).double()
+    put_weights(mine, here(mine, dict(theirs.named_parameters())), "theirs")
     return mine, theirs
+
+
+def here(mine: System, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Theirs under our names."""
+    shapes = {name: tuple(tensor.shape) for name, tensor in weights(mine).items()}
+    return translated(FAMILY.table(mine.settings), tensors, shapes, "theirs")
 
 
 def inputs() -> tuple[Tensor, dict[str, Tensor]]:
@@ -98,7 +106,7 @@ def test_the_loss_and_every_gradient_are_the_same() -> None:
     torch.testing.assert_close(loss, reference, check_dtype=False)  # sums in single precision
     loss.backward()
     reference.backward()
-    wanted = translated({name: weight.grad for name, weight in theirs.named_parameters()}, "theirs")
+    wanted = here(mine, {name: weight.grad for name, weight in theirs.named_parameters()})
     assert wanted.keys() == weights(mine).keys()
     for name, weight in mine.named_parameters():
         assert weight.grad.any(), name
