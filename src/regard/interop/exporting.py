@@ -7,7 +7,17 @@ from typing import Any
 
 from safetensors.torch import save_file
 
-from regard.checkpoint import REPORT, Run, load, read_json, weights, write_json
+from regard.checkpoint import (
+    REPORT,
+    WEIGHTS,
+    Run,
+    content_hash,
+    load,
+    read_json,
+    read_tensors,
+    weights,
+    write_json,
+)
 from regard.errors import UserError, WorldError, one_of
 from regard.interop.checking import Comparison, compare
 from regard.interop.families import FAMILIES
@@ -18,6 +28,7 @@ from regard.interop.tokens.writing import write_tokenizer
 from regard.train.run import staged
 
 MARK = "regard.json"  # of a folder that was exported
+EXPORTS = "exports.json"  # of a run: where its exports are
 
 
 @dataclass(frozen=True)
@@ -40,8 +51,29 @@ def export_model(folder: Path | str, out: Path | str, *, to: str = "hf", force: 
         compared = check(run, part)
         if not compared.passed:
             raise WorldError(f"the export says something else than the run ({compared.said}): nothing was written")
-        write_json(part / MARK, {"run": str(run.path.absolute()), "to": to, "kind": kind})
+        write_json(part / MARK, {"to": to, "kind": kind, "content": content_of(run)})
+    known = {**exports(run), str(Path(out).absolute()): to}
+    write_json(run.path / EXPORTS, known)
     return Exported(to, kind, compared)
+
+
+def content_of(run: Run) -> str:
+    """A hash of the weights."""
+    return content_hash(*read_tensors(run.path / WEIGHTS))
+
+
+def exports(run: Run) -> dict[str, str]:
+    """The folders of this run's exports that are still there and of the same weights, each with what it is for."""
+    path = run.path / EXPORTS
+    known = read_json(path) if path.exists() else {}
+    content = content_of(run) if known else ""
+    there = {folder: Path(folder) / MARK for folder in known}
+    return {f: known[f] for f, mark in there.items() if mark.is_file() and read_json(mark)["content"] == content}
+
+
+def compare_export(run: Run, folder: str, to: str) -> Comparison:
+    """A run beside an export of it."""
+    return WAYS[to][1](run, Path(folder))
 
 
 def may_export(folder: Path, *, force: bool) -> None:
