@@ -87,6 +87,7 @@ CHOICES: list[dict[str, Any]] = [
     {"feedforward": "experts", "experts": 1, "chosen": 1, "attention": "dmca", "block": 4},
     {"pool": "mean"},
     {"pool": "max"},
+    {"segments": 0, "pool": "first-relu"},
     {"windows": (1, 9)},
     {"window": 4},
     {"unit": "tanh"},

@@ -84,7 +84,8 @@ def test_pairs_have_three_columns_and_the_last_is_the_label() -> None:
 
 def test_two_texts_need_two_segments() -> None:
     small = {"width": 14, "heads": 2, "depth": 1, "context": 11}
-    one, two = (built(SYSTEMS["bert"](**small, segments=n), 13, 5, "labels") for n in (1, 2))
+    none, one, two = (built(SYSTEMS["bert"](**small, segments=n), 13, 5, "labels") for n in (0, 1, 2))
     assert "segments = 1" in Classification(pairs=True).misfit(one) and not Classification().misfit(one)
+    assert "segments = 0" in Classification(pairs=True).misfit(none) and not Classification().misfit(none)
     assert not Classification(pairs=True).misfit(two)
     assert not Classification(pairs=True).misfit(built(SYSTEMS["rnn-encoder"](width=14), 13, 5, "labels"))

@@ -44,5 +44,5 @@ def test_the_pool_stands_beside_the_vectors(pooled: bool) -> None:
 
 
 def test_a_pool_that_bert_does_not_have_is_refused() -> None:
-    with refused("system.pool = 'ends' is not known; known: first, mean, max"):
+    with refused("system.pool = 'ends' is not known; known: first, first-relu"):
         Bert(pool="ends")

@@ -37,8 +37,8 @@ class Classification:
     def misfit(self, model: System) -> str:
         if model.answers != "labels":
             return "does not classify and objective '{}' asks for it"
-        alone = self.pairs and not tells_apart(model)
-        return "has system.segments = 1 and objective '{}' with pairs gives two texts" if alone else ""
+        told = alone(model) if self.pairs else ""
+        return f"{told} and objective '{{}}' with pairs gives two texts" if told else ""
 
     def labels(self, source: Source) -> tuple[str, ...]:
         found: set[str] = set()
@@ -66,6 +66,7 @@ class Classification:
         return Loss(costs.sum(), nats.detach(), batch.count)
 
 
-def tells_apart(model: System) -> bool:
-    """Whether a model can be given two texts at once; one without segments takes them as one."""
-    return getattr(getattr(model, "settings", None), "segments", 2) > 1
+def alone(model: System) -> str:
+    """Why a model cannot be given two texts at once; one of a kind that has no segments takes them as one."""
+    segments = getattr(getattr(model, "settings", None), "segments", 2)
+    return "" if segments > 1 else f"has system.segments = {segments}"

@@ -22,7 +22,7 @@ from regard.data.sources import HEADS, Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
-from regard.objectives.classification import tells_apart
+from regard.objectives.classification import alone
 from regard.objectives.likelihood import Loss, chosen_loss
 from regard.systems import System
 from regard.text import Tokenizer
@@ -118,8 +118,8 @@ class MaskedPairs(Masked):
         return "next" if self.random else "own"
 
     def misfit(self, model: System) -> str:
-        alone = "" if tells_apart(model) else "has system.segments = 1 and objective '{}' gives two texts"
-        return super().misfit(model) or alone
+        told = alone(model)
+        return super().misfit(model) or (f"{told} and objective '{{}}' gives two texts" if told else "")
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
         half = (context - 3) // 2 + 1  # one symbol is its own

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from torch import nn
+from torch.nn.functional import gelu
 
 from regard.attention.heads import initialise
 from regard.attention.positions import Position
@@ -13,18 +15,27 @@ from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding
 from regard.errors import UserError, at_least, one_of
 from regard.systems.encoder import Encoder, Encoding
-from regard.systems.heads import Asked, First, Ground, Head, Pool, largest, mean
+from regard.systems.heads import ACTIVATIONS, Asked, First, Ground, Head, Pool, largest, mean
 from regard.systems.layers import EXPERTS, Layers
 
-POOLS: dict[str, Callable[[int], Pool]] = {"first": First, "mean": lambda width: mean, "max": lambda width: largest}
+POOLS: dict[str, Callable[[int], Pool]] = {
+    "first": First,
+    "first-relu": partial(First, activation=ACTIVATIONS["relu"]),
+    "first-gelu": partial(First, activation=ACTIVATIONS["gelu"]),
+    "first-gelu-tanh": partial(First, activation=ACTIVATIONS["gelu-tanh"]),
+    "mean": lambda width: mean,
+    "max": lambda width: largest,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bert(Layers, Encoding):
     """Word, place and segment are added, normalised, and go through blocks that look both ways.
 
-    `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1. `pool` is what stands
-    for a whole text: "first" (a layer on the start symbol's vector), "mean" or "max" over the tokens.
+    `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1; with 0 there are no
+    vectors for them. `pool` is what stands for a whole text: "first" (a layer on the start symbol's vector, with tanh
+    or the activation that is named), "mean" or "max" over the tokens. A head that guesses words bends its vectors as
+    the feed-forward layers do, or by GELU where those are gated.
     """
 
     whole: ClassVar[bool] = True
@@ -38,7 +49,7 @@ class Bert(Layers, Encoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(1, "system", self, "segments")
+        at_least(0, "system", self, "segments")
         one_of("system.pool", self.pool, POOLS)
         if self.feedforward == EXPERTS:
             raise UserError(
@@ -52,7 +63,8 @@ class Bert(Layers, Encoding):
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
         blocks = [self.block_of("encoder", sees, embedding.position) for sees in self.long(ahead=True)]
-        ground = Ground(embedding, self.width, POOLS[self.pool](self.width), self.dropout, self.epsilon)
+        pool, bend = POOLS[self.pool](self.width), ACTIVATIONS.get(self.feedforward, gelu)
+        ground = Ground(embedding, self.width, pool, self.dropout, self.epsilon, bend)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
         initialise(encoder.blocks, std)
         initialise(head, std)
@@ -64,13 +76,15 @@ class SegmentEmbedding(Embedding):
 
     def __init__(self, vocabulary: int, settings: Bert, position: Position, std: float):
         super().__init__(vocabulary, settings.width, position, std=std, dropout=settings.dropout)
-        self.segments = nn.Embedding(settings.segments, settings.width)
-        nn.init.normal_(self.segments.weight, std=std)
+        self.segments = nn.Embedding(settings.segments, settings.width) if settings.segments else None
+        if self.segments is not None:
+            nn.init.normal_(self.segments.weight, std=std)
         self.norm = settings.normalise()
 
     def forward(self, tokens, at):
         x = self.position.on_input(self.rows(tokens), at)
-        x = x + (self.segments(at.segment) if at.segment is not None else self.segments.weight[0])
+        if self.segments is not None:
+            x = x + (self.segments(at.segment) if at.segment is not None else self.segments.weight[0])
         self.vectors(lambda: x)
         return self.dropout(self.norm(x))
 

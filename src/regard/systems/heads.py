@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
+from torch.nn.functional import gelu, relu
 
 from regard.blocks.embedding import Embedding, Unembedding
+from regard.blocks.feedforward import gelu_tanh
 from regard.errors import UserError, one_of
 from regard.place import Place
 from regard.shapes import Bool, Float, Tensor
@@ -48,26 +50,34 @@ def ends(vectors: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None) -
 POOLS: dict[str, Pool] = {"max": largest, "mean": mean, "ends": ends}
 
 
-class First(nn.Module):
-    """tanh(W x) of the start symbol's vector x: BERT's pool."""
+Activation = Callable[[Tensor], Tensor]
+ACTIVATIONS: dict[str, Activation] = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh}  # as of a feed-forward layer
 
-    def __init__(self, width: int):
+
+class First(nn.Module):
+    """f(W x) of the start symbol's vector x: with tanh BERT's pool."""
+
+    def __init__(self, width: int, activation: Activation = torch.tanh):
         super().__init__()
-        self.dense = nn.Linear(width, width)
+        self.dense, self.activation = nn.Linear(width, width), activation
 
     def forward(self, vectors: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None) -> Float[Tensor, "b w"]:
-        return torch.tanh(self.dense(vectors[:, 0]))
+        return self.activation(self.dense(vectors[:, 0]))
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What a head stands on: vectors so wide, the word vectors they were made from, and how a text is pooled."""
+    """What a head stands on: vectors so wide, the word vectors they were made from, and how a text is pooled.
+
+    `activation` is that of the layer which a head for words has before the word vectors.
+    """
 
     embedding: Embedding
     width: int
     pool: Pool
     dropout: float
     epsilon: float = 1e-5
+    activation: Activation = gelu
 
 
 class Head(nn.Module):
@@ -106,7 +116,7 @@ class Words(Head):
     def __init__(self, ground: Ground):
         super().__init__()
         vocabulary, width = ground.embedding.rows.weight.shape
-        self.dense, self.activation = nn.Linear(ground.width, width), nn.GELU()
+        self.dense, self.activation = nn.Linear(ground.width, width), ground.activation
         self.norm = nn.LayerNorm(width, eps=ground.epsilon)
         self.output = Unembedding(vocabulary, width, tied=ground.embedding.rows)
         self.bias = nn.Parameter(torch.zeros(vocabulary))
