@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import save_file
 
 from regard.checkpoint import (
@@ -92,7 +93,9 @@ def hugging_face(run: Run, folder: Path) -> str:
     family, config = sayable(run, made)
     config |= {"torch_dtype": "float32", **ids(run)}
     write_json(folder / CONFIG, config)
-    save_file(spelled(family.table(run.recipe.system), weights(run.model)), folder / SAFE, metadata={"format": "pt"})
+    tensors = {name: torch.zeros(shape) for name, shape in family.idle(made).items()}
+    tensors |= spelled(family.names(made), weights(run.model))
+    save_file(tensors, folder / SAFE, metadata={"format": "pt"})
     write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text)
     return family.kind
 

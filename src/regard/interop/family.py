@@ -11,7 +11,7 @@ from typing import Any
 
 from regard.config import build
 from regard.errors import UserError
-from regard.interop.names import Table
+from regard.interop.names import Line, Shape, Table
 from regard.interop.tokens import Symbols
 from regard.shapes import Tensor
 
@@ -38,7 +38,7 @@ class Spelling:
         values = {ours: config.get(theirs, usual) for ours, (theirs, usual) in self.sizes.items()}
         for ours, (theirs, usual, known) in self.words.items():
             word = config.get(theirs, usual)
-            if word not in known:
+            if word not in [*known]:  # which may be asked of a value of any kind
                 raise UserError(f"{where}: {theirs} = {word!r} is not supported; known: {', '.join(map(str, known))}")
             values[ours] = known[word]
         return values
@@ -66,7 +66,11 @@ class Model:
 
 @dataclass(frozen=True)
 class Family:
-    """One family. `system` is the class of our settings, `class_of` their class for an objective of ours."""
+    """One family. `system` is the class of our settings, `class_of` their class for an objective of ours.
+
+    `heads` are lines of the table that only models for this objective have. `idle` are tensors that their class has and
+    this model has not, because nothing there uses them; they are written as zeros.
+    """
 
     kind: str
     system: type
@@ -76,6 +80,13 @@ class Family:
     class_of: Callable[[Any], str]
     symbols: Symbols
     remarks: Callable[[Config], list[str]] = lambda config: []
+    heads: Callable[[Any], tuple[Line, ...]] = lambda objective: ()
+    idle: Callable[[Model], Mapping[str, Shape]] = lambda model: {}
+
+    def names(self, model: Model) -> Table:
+        """The names of a model's tensors, those of its heads too."""
+        table = self.table(model.system)
+        return replace(table, lines=(*table.lines, *self.heads(model.objective)))
 
     def config(self, model: Model, vocabulary: int) -> Config:
         """The `config.json` of a model of ours; one that would not come back the same stops."""
@@ -94,7 +105,8 @@ class Family:
 def explicit(system: Any) -> Any:
     """The same settings without those that are 0 because they follow from others."""
     follow = {"hidden": 4 * system.width, "groups": system.heads, "head_width": system.each}
-    return replace(system, **{name: value for name, value in follow.items() if not getattr(system, name)})
+    follow["decoder_depth"] = system.depth
+    return replace(system, **{name: value for name, value in follow.items() if getattr(system, name, None) == 0})
 
 
 def settings(kind: type, values: dict[str, Any], where: str) -> Any:

@@ -19,11 +19,11 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     folder = Folder.open(path)
     config, where = folder.json(CONFIG), str(folder.path / CONFIG)
     kind = config.get("model_type")
-    if kind not in FAMILIES:
+    if kind not in [*FAMILIES]:
         raise UserError(f"{where}: model_type = {kind!r} is not supported{suggest(str(kind), list(FAMILIES))}")
     family, file, theirs = FAMILIES[kind], str(folder.weights), folder.tensors()
     made = family.read(config, theirs, where)
-    table = family.table(made.system)
+    table = family.names(made)
     rows = rows_of(table, theirs, file)
     tokenizer, text = tokens.read(folder, family.symbols, config, rows)
     model, left_out = filled(made, table, theirs, tokenizer, file, allow)
