@@ -59,7 +59,8 @@ def filled(
 def plausible(system: Any, theirs: Mapping[str, Tensor], where: str) -> None:
     """Stop where the settings claim more than a file of these tensors can hold."""
     largest = max((max(tensor.shape, default=0) for tensor in theirs.values()), default=0)
-    for name, most in (("depth", len(theirs)), ("width", largest), ("heads", largest), ("hidden", largest)):
+    layers, sides = dict.fromkeys(("depth", "decoder_depth"), len(theirs)), ("width", "heads", "hidden")
+    for name, most in {**layers, **dict.fromkeys(sides, largest)}.items():
         if getattr(system, name, 0) > most:
             raise UserError(
                 f"{where} does not fit its settings: {name} = {getattr(system, name)}, "

@@ -2,9 +2,9 @@
 
     Line("h.{}.attn.c_proj", "decoder.blocks.{}.attention.output", TURNED)
 
-{} is the number of a layer, and what stands behind the last dot ("weight", "bias") is the same on both sides. The
-tensors of the model that is to be filled decide which lines there are: one of them that the file lacks is missing, one
-of the file's that no line speaks of is unused.
+{} is the number of a layer, and what stands behind the last dot ("weight", "bias") is the same on both sides, unless
+a line names a whole tensor of ours ("output.rows.bias"). The tensors of the model that is to be filled decide which
+lines there are: one of them that the file lacks is missing, one of the file's that no line speaks of is unused.
 """
 
 import re
@@ -111,11 +111,13 @@ class Table:
         for name in ours:
             module, _, kind = name.rpartition(".")
             numbers = NUMBER.findall(f".{module}.")
-            line = known.get(NUMBER.sub(".{}", f".{module}.")[1:-1])
+            line, ending = known.get(name), ""
+            if line is None:
+                line, ending = known.get(NUMBER.sub(".{}", f".{module}.")[1:-1]), f".{kind}"
             if line is None:
                 raise UserError(f"'{name}' has no name there")
-            parts = tuple(f"{part.format(*numbers)}.{kind}" for part in names_of(line))
-            theirs = f"{line.theirs.format(*numbers)}.{kind}"
+            parts = tuple(part.format(*numbers) + ending for part in names_of(line))
+            theirs = line.theirs.format(*numbers) + ending
             found[theirs] = Pair(theirs, parts, line.change)
         return list(found.values())
 
