@@ -49,6 +49,8 @@ CHOICES: list[dict[str, Any]] = [
     {"groups": 2},
     {"head_width": 7},
     {"groups": 1, "position": "rotary"},
+    {"position": "rotary", "rotary_base": 50.0, "rotary_factor": 3.0, "rotary_context": 11},
+    {"bias_at": "heads"},
     {"position": "none"},
     {"position": "buckets"},
     {"position": "alibi"},

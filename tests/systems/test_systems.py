@@ -61,6 +61,8 @@ def test_the_transformer_begins_with_glorots_spread() -> None:
         ({"norm": "pree"}, "system.norm = 'pree' is not known; did you mean 'pre'?"),
         ({"normalizer": "batch"}, "no normalizer 'batch'; known: layer, rms"),
         ({"feedforward": "glu"}, "system.feedforward = 'glu' is not known; did you mean 'gelu'?"),
+        ({"bias_at": "queries"}, "system.bias_at = 'queries' is not known; known: all, attention, heads, feedforward"),
+        ({"bias": False, "bias_at": "heads"}, "system.bias_at = heads changes nothing: system.bias is false"),
         ({"score": "scaled_dot"}, "system.score = 'scaled_dot' is not known; did you mean 'scaled-dot'?"),
         ({"position": "rotary", "width": 12}, "a head of width 3 has an odd one"),
         (
@@ -86,6 +88,25 @@ def test_heads_of_another_width_are_no_part_of_the_width(kind: str, position: st
         if isinstance(part, MultiHead):
             assert part.to_key.weight.shape == (30, 14)
             assert part.output.weight.shape == (14, 30)
+
+
+@pytest.mark.parametrize("kind", TRANSFORMERS)
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("all", {"to_query", "to_key", "to_value", "output", "widen"}),
+        ("attention", {"to_query", "to_key", "to_value", "output"}),
+        ("heads", {"to_query", "to_key", "to_value"}),
+        ("feedforward", {"widen", "output"}),
+    ],
+)
+def test_biases_are_where_they_were_asked_for(kind: str, where: str, expected: set[str]) -> None:
+    model = SYSTEMS[kind](width=14, heads=2, bias=True, bias_at=where, normalizer="rms").build(11)
+    stack = model.decoder if hasattr(model, "decoder") else model.encoder
+    found = {name.split(".")[-2] for name, _ in stack.blocks.named_parameters() if name.endswith("bias")}
+    assert found - {"table", "buckets"} == expected
+    output = stack.blocks[0].attention.output.bias is not None, stack.blocks[0].feedforward.output.bias is not None
+    assert output == (where in ("all", "attention"), where in ("all", "feedforward"))
 
 
 @pytest.mark.parametrize("kind", TRANSFORMERS)

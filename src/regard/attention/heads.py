@@ -25,7 +25,8 @@ class MultiHead(nn.Module):
     """Queries from `x`, keys and values from `x` itself or from a memory.
 
     `groups` key-value heads serve all `heads` query heads (grouped-query attention); as many of them as heads is the
-    attention of 2017. A head is `each` wide: what the width splits into, unless told.
+    attention of 2017. A head is `each` wide: what the width splits into, unless told. `closing` is whether the output
+    has a bias, where that is not as with queries, keys and values.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class MultiHead(nn.Module):
         groups: int | None = None,
         each: int | None = None,
         bias: bool = True,
+        closing: bool | None = None,
     ):
         super().__init__()
         self.heads, self.groups = heads, groups or heads
@@ -46,7 +48,7 @@ class MultiHead(nn.Module):
         self.to_query = nn.Linear(width, heads * each, bias=bias)
         self.to_key = nn.Linear(width, self.groups * each, bias=bias)
         self.to_value = nn.Linear(width, self.groups * each, bias=bias)
-        self.output = nn.Linear(heads * each, width, bias=bias)
+        self.output = nn.Linear(heads * each, width, bias=bias if closing is None else closing)
         self.look = look
 
     @property

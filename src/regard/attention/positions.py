@@ -5,6 +5,9 @@ and values inside every head, or concatenated to the word vector. Rotary turns q
 is in `relative.py`. These see only how far apart two tokens are, and have no table of indices.
 """
 
+import math
+from dataclasses import dataclass
+
 import torch
 from torch import nn
 
@@ -66,6 +69,30 @@ class Sinusoid(Table):
         return self.size * torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., : self.width]
 
 
+class Split(Table):
+    """sin of index / 10000^(i/(half - 1)), i from 0, in the first half of the columns, and cos in the second.
+
+    As Tensor2Tensor made them, and others after it; `first` is what the first token of a text counts as. An odd last
+    column is 0.
+    """
+
+    rate: Tensor
+
+    def __init__(self, width: int, size: float = 1.0, first: int = 0):
+        super().__init__()
+        half = width // 2
+        if half < 2:
+            raise UserError(f"sinusoids in two halves need a width of at least 4; this is {width}")
+        self.width, self.size, self.first = width, size, first
+        rate = 10_000.0 ** (-torch.arange(half, dtype=torch.float32) / (half - 1))
+        self.register_buffer("rate", rate, persistent=False)
+
+    def forward(self, index: Int[Tensor, "b t"]) -> Float[Tensor, "b t w"]:
+        angle = (index[..., None] + self.first) * self.rate
+        halves = [angle.sin(), angle.cos(), angle.new_zeros(*index.shape, self.width % 2)]
+        return self.size * torch.cat(halves, dim=-1)
+
+
 class Learned(Table):
     """One learned row per index. It cannot number more than `limit` tokens (C23).
 
@@ -116,6 +143,31 @@ class AddedToHeads(Position):
         return query + mine, key + theirs, value + theirs
 
 
+@dataclass(frozen=True)
+class Turns:
+    """How fast pairs of components turn: by base^(-2i/width) each token, and less for texts longer than once learnt.
+
+    All rates are divided by `factor` (Chen et al., 2023), or, where a `context` is given, as in Llama 3: pairs that
+    turn less than `low` times in so many tokens in full, those that turn more than `high` times not, others partly.
+    """
+
+    base: float = 10_000.0
+    factor: float = 1.0
+    context: int = 0
+    low: float = 1.0
+    high: float = 4.0
+
+    def rates(self, width: int) -> Float[Tensor, "half"]:
+        rate = rates(width, self.base)
+        if self.factor == 1:
+            return rate
+        if not self.context:
+            return rate / self.factor
+        times = self.context * rate / (2 * math.pi)
+        kept = ((times - self.low) / (self.high - self.low)).clamp(0, 1)
+        return rate * (kept + (1 - kept) / self.factor)
+
+
 class Rotary(Position):
     """Queries and keys turned by an angle that grows with the index (Su et al., 2021).
 
@@ -124,11 +176,11 @@ class Rotary(Position):
 
     rate: Tensor
 
-    def __init__(self, width: int, base: float = 10_000.0):
+    def __init__(self, width: int, turns: Turns = Turns()):
         super().__init__()
         if width % 2:
             raise UserError(f"rotary positions turn pairs of components; a head of width {width} has an odd one")
-        self.register_buffer("rate", rates(width, base), persistent=False)
+        self.register_buffer("rate", turns.rates(width), persistent=False)
 
     def on_heads(self, query, key, value, q, k):
         return self.turn(query, q), self.turn(key, k), value

@@ -1,7 +1,7 @@
 """Position schemes by name, and how a system's settings make one (B7)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from regard.attention.positions import (
     Added,
@@ -11,7 +11,9 @@ from regard.attention.positions import (
     Position,
     Rotary,
     Sinusoid,
+    Split,
     Table,
+    Turns,
 )
 from regard.attention.relative import Alibi, Buckets, Shaw
 from regard.attention.structure import Syntax
@@ -25,7 +27,8 @@ class Site:
     """What a scheme is made for.
 
     Vectors of `width` whose words have the scale `std`, heads of `head_width`, texts of at most `limit` tokens, of
-    whom some may look `ahead`. `farthest` is the largest distance with a vector of its own.
+    whom some may look `ahead`. `farthest` is the largest distance with a vector of its own, and `turns` how fast rotary
+    positions turn.
     """
 
     width: int
@@ -35,6 +38,7 @@ class Site:
     std: float
     ahead: bool = True
     farthest: int = 16
+    turns: Turns = field(default_factory=Turns)
 
 
 class Each(Position):
@@ -50,7 +54,7 @@ class Each(Position):
 
 SCHEMES: dict[str, Callable[[Site], Position]] = {
     "none": lambda site: Position(),
-    "rotary": lambda site: Rotary(site.head_width),
+    "rotary": lambda site: Rotary(site.head_width, site.turns),
     "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
     "alibi": lambda site: Alibi(site.heads),
     "shaw": lambda site: Each(lambda: Shaw(site.head_width, site.farthest)),
@@ -58,6 +62,8 @@ SCHEMES: dict[str, Callable[[Site], Position]] = {
 }
 TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
+    "sinusoidal-t2t": lambda site, columns, size: Split(columns, size),
+    "sinusoidal-fairseq": lambda site, columns, size: Split(columns, size, first=2),
     "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
 }
 RELATIVE = ("buckets", "alibi", "shaw", "syntax")  # they ask how far apart two tokens stand

@@ -22,9 +22,16 @@ from regard.errors import UserError, at_least, one_of, share, unused
 from regard.place import Place
 from regard.systems.long import Long, Sees
 from regard.systems.mixture import Mixture
+from regard.systems.rotation import ROTARY, Rotation
 from regard.systems.system import System
 
 EXPERTS = "experts"  # in place of a feed-forward layer
+BIASED = {  # whether queries, keys and values, the output of attention, and feed-forward layers have biases
+    "all": (True, True, True),
+    "attention": (True, True, False),
+    "heads": (True, False, False),
+    "feedforward": (False, False, True),
+}
 
 
 def pick(table: dict, name: str, setting: str, *others: str):
@@ -34,13 +41,14 @@ def pick(table: dict, name: str, setting: str, *others: str):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layers(Long, Mixture):
+class Layers(Long, Mixture, Rotation):
     """One layer's shape. `feedforward` is one of those of 2017 and after, or "experts", a mixture of the former.
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
     split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that positions
     with vectors for distances, "shaw" and "syntax", tell apart. Only what is read whole has a tree (`whole`), which
-    "syntax" needs.
+    "syntax" needs. Where there is a `bias`, `bias_at` says in which layers: all, those of attention, those that make
+    queries, keys and values ("heads"), or those of feed-forward.
     """
 
     whole: ClassVar[bool] = False
@@ -62,10 +70,12 @@ class Layers(Long, Mixture):
     score: str = "scaled-dot"
     dropout: float = 0.1
     bias: bool = True
+    bias_at: str = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         Mixture.__post_init__(self)
+        Rotation.__post_init__(self)
         at_least(1, "system", self, "width", "heads", "depth", "context", "farthest")
         share("system", self, "dropout")
         if not self.epsilon > 0:
@@ -78,6 +88,11 @@ class Layers(Long, Mixture):
         if self.feedforward != EXPERTS:
             mixture = {field.name for field in fields(Mixture)}
             unused("system", self, mixture, f"system.feedforward is '{self.feedforward}'")
+        one_of("system.bias_at", self.bias_at, BIASED)
+        if not self.bias:
+            unused("system", self, ("bias_at",), "system.bias is false")
+        if self.position != "rotary":
+            unused("system", self, ROTARY, f"system.position is '{self.position}'")
         if self.position not in ("shaw", "syntax"):
             unused("system", self, ("farthest",), f"system.position is '{self.position}'")
         if self.position == "syntax" and not self.whole:
@@ -96,9 +111,15 @@ class Layers(Long, Mixture):
         """The width of one head."""
         return self.head_width or head_width(self.width, self.heads)
 
+    @property
+    def biased(self) -> tuple[bool, bool, bool]:
+        """Whether queries, keys and values, the output of attention, and feed-forward layers have biases."""
+        return BIASED[self.bias_at] if self.bias else (False, False, False)
+
     def positions(self, std: float, *, ahead: bool = True) -> Position:
         """The scheme of a stack whose words have the scale `std`; `ahead` where they may look at what follows."""
-        site = Site(self.width, self.heads, self.each, self.context, std, ahead=ahead, farthest=self.farthest)
+        sizes = self.width, self.heads, self.each, self.context
+        site = Site(*sizes, std, ahead=ahead, farthest=self.farthest, turns=self.turns)
         return position(self.position, self.position_at, site)
 
     def long(self, *, ahead: bool) -> list[Sees]:
@@ -111,7 +132,8 @@ class Layers(Long, Mixture):
         look = Look(
             role, pattern=sees.pattern, score=score, position=inside, compress=sees.compress, dropout=self.dropout
         )
-        return MultiHead(self.width, self.heads, look, groups=self.groups, each=self.each, bias=self.bias)
+        made, closing, _ = self.biased
+        return MultiHead(self.width, self.heads, look, groups=self.groups, each=self.each, bias=made, closing=closing)
 
     def residual(self) -> nn.Module:
         return pick(RESIDUALS, self.norm, "norm")(self.normalise(), self.dropout)
@@ -123,11 +145,11 @@ class Layers(Long, Mixture):
         return Block(self.attention_to(role, sees, where), self.forwards(), self.residual, cross=cross)
 
     def forwards(self) -> FeedForward | Gated | Experts:
-        hidden = self.hidden or 4 * self.width
+        hidden, (_, _, bias) = self.hidden or 4 * self.width, self.biased
         if self.feedforward == EXPERTS:
-            return self.mixture(self.width, hidden, dropout=self.dropout, bias=self.bias)
+            return self.mixture(self.width, hidden, dropout=self.dropout, bias=bias)
         make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS)
-        return make(self.width, hidden, dropout=self.dropout, bias=self.bias)
+        return make(self.width, hidden, dropout=self.dropout, bias=bias)
 
     def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:
         closes = pick(RESIDUALS, self.norm, "norm").closes
