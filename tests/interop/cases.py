@@ -32,6 +32,7 @@ class Case:
     tokenizer: Callable[[Path], int]
     more: int = 0
     beam: dict[str, Any] = field(default_factory=dict)  # what `generate` there must be told to search as we do
+    left_out: tuple[str, ...] = ()  # tensors that its class has and nothing there uses
 
     def write(self, folder: Path) -> nn.Module:
         """The model in its folder, and itself."""
@@ -84,6 +85,27 @@ BERT = {
     "intermediate_size": 19,
     "max_position_embeddings": 41,
 }
+ROBERTA = {**BERT, "type_vocab_size": 1, "max_position_embeddings": 43, "layer_norm_eps": 1e-5}
+DISTILBERT = {"dim": 15, "n_layers": 2, "n_heads": 3, "hidden_dim": 23, "max_position_embeddings": 41}
+BIG_BIRD = {**BERT, "attention_type": "original_full"}
+BLOCKS = {**BERT, "max_position_embeddings": 23, "block_size": 4, "num_random_blocks": 1}  # more than the texts have
+POOLER = ("bert.pooler.weight", "bert.pooler.bias")
+roberta_tokens = byte_level(
+    *("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
+    cls_token="<s>",
+    sep_token="</s>",
+    pad_token="<pad>",
+    unk_token="<unk>",
+    mask_token="<mask>",
+)
+big_bird_tokens = byte_level(
+    *("<pad>", "</s>", "<s>", "[CLS]", "[SEP]", "[MASK]", "<unk>"),
+    cls_token="[CLS]",
+    sep_token="[SEP]",
+    pad_token="<pad>",
+    unk_token="<unk>",
+    mask_token="[MASK]",
+)
 gpt2_tokens = byte_level(ENDED, bos_token=ENDED, eos_token=ENDED)
 CASES: dict[str, Case] = {
     "gpt2": Case("GPT2LMHeadModel", GPT2, gpt2_tokens, more=3),
@@ -93,4 +115,26 @@ CASES: dict[str, Case] = {
     "bert-vectors": Case("BertModel", BERT, words),
     "bert-labels": Case("BertForSequenceClassification", {**BERT, "num_labels": 3}, words),
     "bert-tags": Case("BertForTokenClassification", {**BERT, "num_labels": 5}, words),
+    "bert-relu": Case("BertForMaskedLM", {**BERT, "hidden_act": "relu"}, words),
+    "roberta": Case("RobertaForMaskedLM", ROBERTA, roberta_tokens, more=5),
+    "roberta-vectors": Case("RobertaModel", {**ROBERTA, "type_vocab_size": 2}, roberta_tokens),
+    "roberta-labels": Case("RobertaForSequenceClassification", {**ROBERTA, "num_labels": 7}, roberta_tokens),
+    "roberta-tags": Case("RobertaForTokenClassification", {**ROBERTA, "num_labels": 5}, roberta_tokens),
+    "xlm-roberta": Case("XLMRobertaForMaskedLM", ROBERTA, roberta_tokens),
+    "xlm-roberta-labels": Case("XLMRobertaForSequenceClassification", {**ROBERTA, "num_labels": 3}, roberta_tokens),
+    "distilbert": Case("DistilBertForMaskedLM", DISTILBERT, words),
+    "distilbert-relu": Case("DistilBertForMaskedLM", {**DISTILBERT, "activation": "relu"}, words),
+    "distilbert-vectors": Case("DistilBertModel", {**DISTILBERT, "sinusoidal_pos_embds": True}, words),
+    "distilbert-labels": Case("DistilBertForSequenceClassification", {**DISTILBERT, "num_labels": 7}, words),
+    "distilbert-tags": Case("DistilBertForTokenClassification", {**DISTILBERT, "num_labels": 5}, words),
+    "big_bird": Case("BigBirdForMaskedLM", BIG_BIRD, big_bird_tokens, left_out=POOLER),
+    "big_bird-pairs": Case("BigBirdForPreTraining", BIG_BIRD, big_bird_tokens),
+    "big_bird-vectors": Case("BigBirdModel", {**BIG_BIRD, "hidden_act": "gelu"}, big_bird_tokens),
+    "big_bird-labels": Case(
+        "BigBirdForSequenceClassification", {**BIG_BIRD, "num_labels": 7}, big_bird_tokens, left_out=POOLER
+    ),
+    "big_bird-tags": Case(
+        "BigBirdForTokenClassification", {**BIG_BIRD, "num_labels": 5}, big_bird_tokens, left_out=POOLER
+    ),
+    "big_bird-blocks": Case("BigBirdForPreTraining", BLOCKS, big_bird_tokens),
 }

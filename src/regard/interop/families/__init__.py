@@ -1,9 +1,13 @@
 """The families there are, by the name that `config.json` calls them."""
 
-from regard.interop.families import bert, gpt2
+from regard.interop.families import bert, bigbird, distilbert, gpt2, roberta
 from regard.interop.family import Family
 
 FAMILIES: dict[str, Family] = {
     "gpt2": gpt2.FAMILY,
     "bert": bert.FAMILY,
+    "roberta": roberta.FAMILY,
+    "xlm-roberta": roberta.OF_MANY_LANGUAGES,
+    "distilbert": distilbert.FAMILY,
+    "big_bird": bigbird.FAMILY,
 }

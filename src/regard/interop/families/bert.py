@@ -1,32 +1,29 @@
 """BERT as Hugging Face has it (S8). Theirs scores "follows" first and ours "does not": the two rows change places."""
 
-from regard.interop.families.encoders import WORDS, Marks, body, encoder
+from regard.interop.families.encoders import COUNTED, OLD, WORDS, Encoders, Marks, body
 from regard.interop.names import FLIPPED, Line, Table
 
-HEADS = (
-    Line("bert.pooler.dense", "head.pool.dense"),
+GUESSES = (
     Line("cls.predictions", "head"),
     Line("cls.predictions.transform.dense", "head.dense"),
     Line("cls.predictions.transform.LayerNorm", "head.norm"),
-    Line("cls.seq_relationship", "head.next", FLIPPED),
-    Line("classifier", "head.rows"),
 )
+FOLLOWS = Line("cls.seq_relationship", "head.next", FLIPPED)
 TIED = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-TABLE = Table(
-    (*body("bert."), *HEADS),
-    WORDS,
-    tied=TIED,
-    idle=("*embeddings.position_ids", "*embeddings.token_type_ids"),  # 0, 1, 2, ...
-    spare=("*pooler.*", "cls.seq_relationship.*"),
-    prefix="bert.",
-    old={"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"},
-)
-FAMILY = encoder(
-    "bert",
-    "Bert",
-    TABLE,
-    Marks("cls.predictions.bias", "classifier.bias", "bert.pooler.dense.bias", "cls.seq_relationship.bias"),
-)
+HEADS = (*GUESSES, FOLLOWS, Line("bert.pooler.dense", "head.pool.dense"), Line("classifier", "head.rows"))
+SPARE = ("*pooler.*", "cls.seq_relationship.*")
+FAMILY = Encoders(
+    kind="bert",
+    name="Bert",
+    table=Table((*body("bert."), *HEADS), WORDS, tied=TIED, idle=COUNTED, spare=SPARE, prefix="bert.", old=OLD),
+    marks=Marks(
+        words="cls.predictions.bias",
+        labels="classifier.bias",
+        tags="classifier.bias",
+        pool="bert.pooler.dense.bias",
+        next="cls.seq_relationship.bias",
+    ),
+).family

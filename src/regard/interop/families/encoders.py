@@ -1,12 +1,12 @@
 """What families of encoders share (S8): the heads that are in a file decide the task."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from regard.errors import UserError
 from regard.interop.family import Config, Family, Model, Spelling, dropouts, settings
-from regard.interop.names import Line, Table
+from regard.interop.names import Line, Shape, Table
 from regard.interop.tokens import Symbols
 from regard.objectives import Classification, Masked, MaskedPairs, Tagging, Vectors
 from regard.shapes import Tensor
@@ -38,12 +38,16 @@ SYMBOLS = Symbols(
     unknown=("unk_token", "[UNK]"),
     mask=("mask_token", "[MASK]"),
 )
+COUNTED = ("*embeddings.position_ids", "*embeddings.token_type_ids")  # 0, 1, 2, ...
+OLD = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 LABELLED = {"ForSequenceClassification": Classification, "ForTokenClassification": Tagging}
-CLASSES: dict[type, str] = {
-    Masked: "ForMaskedLM",
-    MaskedPairs: "ForPreTraining",
-    **{objective: ending for ending, objective in LABELLED.items()},
-    Vectors: "Model",
+CLASSES = {  # by the head that our objectives ask for
+    "own": "ForMaskedLM",
+    "next": "ForPreTraining",
+    "labels": "ForSequenceClassification",
+    "tags": "ForTokenClassification",
+    "vectors": "Model",
+    "pooled": "Model",
 }
 
 
@@ -52,17 +56,18 @@ class Marks:
     """Tensors, under their whole names, that tell which heads a file has; "" where there is no such head."""
 
     words: str
-    rows: str
+    labels: str
+    tags: str
     pool: str = ""
     next: str = ""
 
 
-def body(prefix: str) -> tuple[Line, ...]:
+def body(prefix: str, positions: Line | None = None) -> tuple[Line, ...]:
     """The tensors of BERT's own layers, whose names several families have taken over."""
     layer, block = prefix + "encoder.layer.{}.", "encoder.blocks.{}."
     return (
         Line(prefix + "embeddings.word_embeddings", "encoder.embedding.rows"),
-        Line(prefix + "embeddings.position_embeddings", "encoder.embedding.position.table.rows"),
+        positions or Line(prefix + "embeddings.position_embeddings", "encoder.embedding.position.table.rows"),
         Line(prefix + "embeddings.token_type_embeddings", "encoder.embedding.segments"),
         Line(prefix + "embeddings.LayerNorm", "encoder.embedding.norm"),
         Line(layer + "attention.self.query", block + "attention.to_query"),
@@ -76,51 +81,109 @@ def body(prefix: str) -> tuple[Line, ...]:
     )
 
 
-def encoder(
-    kind: str, name: str, table: Table, marks: Marks, spelling: Spelling = SPELLING, symbols: Symbols = SYMBOLS
-) -> Family:
-    """A family of which every setting is a size or a word; `name` is what its classes begin with."""
+@dataclass(frozen=True, kw_only=True)
+class Encoders:
+    """One family; `name` is what its classes begin with.
 
-    def read(config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
-        system = settings(Bert, spelling.read(config, where), where)
-        return Model(system, *task(config, table.whole(tensors, (marks.pool, marks.words)), name, marks))
+    `heads` are the lines of one head alone. `fixed` are settings that the family does not leave open, `before` rows for
+    positions that nothing uses, `idly` the heads whose classes have the pool without using it. `pool` is what a class
+    for labels has for a pool. `dropouts` are names of other probabilities than that of layers.
+    """
 
-    def write(model: Model, vocabulary: int) -> Config:
-        p = model.system.dropout
-        said = {**spelling.write(model.system), "vocab_size": vocabulary, "attention_probs_dropout_prob": p}
-        return said | named(model.labels)
+    kind: str
+    name: str
+    table: Table
+    marks: Marks
+    spelling: Spelling = SPELLING
+    symbols: Symbols = SYMBOLS
+    heads: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    before: int = 0
+    idly: tuple[str, ...] = ("vectors",)
+    pool: Callable[[Bert], str] = lambda system: system.pool
+    dropouts: tuple[str, ...] = ("attention_probs_dropout_prob", "classifier_dropout")
 
-    def class_of(objective: Any) -> str:
-        if type(objective) not in CLASSES:
-            raise UserError(f"{kind}: there is no class for the objective of this run")
-        return name + CLASSES[type(objective)]
+    @property
+    def family(self) -> Family:
+        return Family(
+            self.kind,
+            Bert,
+            self.read,
+            self.write,
+            table=lambda system: self.table,
+            class_of=self.class_of,
+            symbols=self.symbols,
+            remarks=self.remarks,
+            heads=lambda objective: self.heads.get(objective.head, ()),
+            idle=self.idle,
+        )
 
-    return Family(kind, Bert, read, write, lambda system: table, class_of, symbols, remarks)
+    def values(self, config: Config, where: str) -> dict[str, Any]:
+        """Our settings, not yet checked."""
+        return {**self.fixed, **self.spelling.read(config, where)}
+
+    def read(self, config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
+        values = self.values(config, where)
+        system: Bert = settings(Bert, values, where)
+        if system.segments < 1 and "segments" not in self.fixed:
+            raise UserError(f"{where}: type_vocab_size = {system.segments} is not supported")
+        if self.before:
+            system = replace(system, context=system.context - self.before)
+        names = {*self.table.whole(tensors, astuple(self.marks))} or {
+            *astuple(self.marks)
+        }  # not seen: all may be there
+        objective, labels = self.task(config, names - {""}, pairs=system.segments > 1)
+        if objective.head == "labels":
+            system = replace(system, pool=self.pool(system))
+        return Model(system, objective, labels)
+
+    def task(self, config: Config, there: Iterable[str], *, pairs: bool) -> tuple[Any, tuple[str, ...]]:
+        """What the heads that are there were trained for, and the labels that are told apart."""
+        names, marks = {*there}, self.marks
+        made_for = class_there(config).removeprefix(self.name)
+        if made_for in LABELLED and (marks.labels if LABELLED[made_for] is Classification else marks.tags) in names:
+            labels = labels_of(config)
+            one_of_them = config.get("problem_type") in (None, "single_label_classification")
+            if one_of_them and len(set(labels)) == len(labels) > 1:
+                return LABELLED[made_for](), labels
+        if pairs and {marks.words, marks.next, marks.pool} <= names:  # with one segment two texts are not told apart
+            return MaskedPairs(), ()
+        return (Masked() if marks.words in names else Vectors(pooled=marks.pool in names)), ()
+
+    def write(self, model: Model, vocabulary: int) -> Config:
+        p, context = model.system.dropout, self.spelling.sizes["context"][0]
+        said = {**self.spelling.write(model.system), "vocab_size": vocabulary, **dict.fromkeys(self.dropouts, p)}
+        return said | {context: said[context] + self.before} | named(model.labels)
+
+    def class_of(self, objective: Any) -> str:
+        ending = CLASSES.get(objective.head)
+        if ending is None or (ending == CLASSES["next"] and not self.marks.next):
+            raise UserError(f"{self.kind}: there is no class for the objective of this run")
+        return self.name + ending
+
+    def idle(self, model: Model) -> Mapping[str, Shape]:
+        width, pooler = model.system.width, self.marks.pool.removesuffix(".bias")
+        if not pooler or model.objective.head not in self.idly:
+            return {}
+        return {f"{pooler}.weight": (width, width), f"{pooler}.bias": (width,)}
+
+    def remarks(self, config: Config) -> list[str]:
+        name, usual = self.spelling.sizes["dropout"]
+        return dropouts(config, config.get(name, usual), *self.dropouts)
 
 
-def remarks(config: Config) -> list[str]:
-    usual = config.get("hidden_dropout_prob", 0.1)
-    return dropouts(config, usual, "attention_probs_dropout_prob", "classifier_dropout")
-
-
-def task(config: Config, names: Iterable[str], family: str, marks: Marks) -> tuple[Any, tuple[str, ...]]:
-    """What the heads that are there were trained for, and the labels that are told apart."""
-    there, made_for = {*names}, (config.get("architectures") or [""])[0].removeprefix(family)
-    if marks.rows in there and made_for in LABELLED:
-        labels = labels_of(config)
-        one_of_them = config.get("problem_type") in (None, "single_label_classification")
-        if one_of_them and len(set(labels)) == len(labels) > 1:
-            return LABELLED[made_for](), labels
-    pairs = config.get("type_vocab_size", 2) > 1  # with one segment two texts cannot be told apart
-    if pairs and {marks.words, marks.next, marks.pool} <= there:
-        return MaskedPairs(), ()
-    return (Masked() if marks.words in there else Vectors(pooled=marks.pool in there)), ()
+def class_there(config: Config) -> str:
+    names = config.get("architectures")
+    return str(names[0]) if isinstance(names, list) and names else ""
 
 
 def labels_of(config: Config) -> tuple[str, ...]:
     """By their numbers; where they have no names there are two."""
     names = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}
-    return tuple(str(names[key]) for key in sorted(names, key=int))
+    try:
+        return tuple(str(names[key]) for key in sorted(names, key=int))
+    except (TypeError, ValueError):
+        raise UserError(f"id2label = {names!r} has no numbers of labels") from None
 
 
 def named(labels: tuple[str, ...]) -> Config:
