@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention.attend import attend
-from regard.attention.positions import Added, AddedToHeads, Concatenated, Learned, Position, Rotary, Sinusoid
+from regard.attention.positions import Added, AddedToHeads, Concatenated, Learned, Position, Rotary, Sinusoid, Split
 from regard.attention.relative import Alibi, Buckets
 from regard.attention.schemes import BIAS, PLACES, POSITIONS, Each, Site, position
 from regard.attention.structure import Syntax
@@ -40,6 +40,27 @@ def test_sinusoids_equal_the_formula_element_by_element(width: int) -> None:
                 angle = int(index[row, t]) / 10_000 ** (2 * (column // 2) / width)
                 expected = math.cos(angle) if column % 2 else math.sin(angle)
                 assert float(got[row, t, column]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize("width", [4, 6, 7, 13])
+def test_split_sinusoids_equal_the_formula_element_by_element(width: int, first: int) -> None:
+    """Sines, then cosines, of (index + first) / 10000^(i/(half - 1)); an odd last column is 0."""
+    index, half = torch.tensor([[0, 1, 2, 17], [5, 3, 100, 1]]), width // 2
+    got = 0.5 * Split(width, size=2.0, first=first)(index)
+    assert got.shape == (2, 4, width)
+    for row in range(2):
+        for t in range(4):
+            for column in range(width):
+                angle = (int(index[row, t]) + first) / 10_000 ** ((column % half) / (half - 1))
+                wave = math.sin(angle) if column < half else math.cos(angle)
+                expected = wave if column < 2 * half else 0.0
+                assert float(got[row, t, column]) == pytest.approx(expected, abs=1e-5)
+
+
+def test_sinusoids_in_two_halves_need_room_for_them() -> None:
+    with refused("at least 4"):
+        Split(3)
 
 
 def test_learned_rows_are_looked_up_by_index_and_end_at_their_limit() -> None:

@@ -40,7 +40,7 @@ def slow(kind: str, layer: torch.nn.Module, x: list[float]) -> list[float]:
     if kind in (gates := {"swiglu": silu, "geglu": gelu_tanh}):
         opened = [gates[kind](gate) for gate in linear(layer.gate, x)]
         return linear(layer.output, [a * b for a, b in zip(opened, linear(layer.widen, x), strict=True)])
-    bend = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh}[kind]
+    bend = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh, "silu": silu}[kind]
     return linear(layer.output, [bend(h) for h in linear(layer.widen, x)])
 
 

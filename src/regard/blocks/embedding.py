@@ -14,7 +14,7 @@ EVEN = 8  # scores are made in multiples: on CUDA, rows that begin anywhere make
 
 
 class Embedding(nn.Module):
-    """A row of a matrix for each token, multiplied by `scale`, told where it stands by `position`."""
+    """A row of a matrix for each token, multiplied by `scale`, told where it stands by `position`, then `norm`."""
 
     def __init__(
         self,
@@ -24,18 +24,20 @@ class Embedding(nn.Module):
         *,
         std: float,
         scale: float = 1.0,
+        norm: nn.Module | None = None,
         dropout: float = 0.0,
     ):
         super().__init__()
         self.rows = nn.Embedding(vocabulary, width - position.takes)
         nn.init.normal_(self.rows.weight, std=std)
         self.position, self.scale, self.dropout = position, scale, nn.Dropout(dropout)
+        self.norm = norm if norm is not None else nn.Identity()
         self.vectors = Tap()
 
     def forward(self, tokens: Int[Tensor, "b t"], at: Place) -> Float[Tensor, "b t w"]:
         x = self.position.on_input(self.rows(tokens) * self.scale, at)
         self.vectors(lambda: x)
-        return self.dropout(x)
+        return self.dropout(self.norm(x))
 
 
 def word_vectors(vocabulary: int, width: int, size: float = 1.0) -> Embedding:

@@ -49,6 +49,7 @@ FEEDFORWARDS: dict[str, Callable[..., FeedForward | Gated]] = {
     "relu": lambda width, hidden, **rest: FeedForward(width, hidden, relu, **rest),
     "gelu": lambda width, hidden, **rest: FeedForward(width, hidden, gelu, **rest),
     "gelu-tanh": lambda width, hidden, **rest: FeedForward(width, hidden, gelu_tanh, **rest),
+    "silu": lambda width, hidden, **rest: FeedForward(width, hidden, silu, **rest),
     "swiglu": lambda width, hidden, **rest: Gated(width, hidden, silu, **rest),
     "geglu": lambda width, hidden, **rest: Gated(width, hidden, gelu_tanh, **rest),
 }

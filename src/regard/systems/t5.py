@@ -12,15 +12,19 @@ from torch import nn
 from regard.attention.heads import MultiHead, initialise
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
-from regard.errors import UserError
+from regard.errors import UserError, at_least
 from regard.systems.layers import Layers
 from regard.systems.transformer import EncoderDecoder, encoder_and_decoder
 
 
 @dataclass(frozen=True, kw_only=True)
 class T5(Layers):
-    """Source and target share their word vectors; the output too when `tied`, and its scores are then made smaller."""
+    """Source and target share their word vectors; the output too when `tied`, and its scores are then made smaller.
 
+    `decoder_depth` 0 means as many layers as the encoder has.
+    """
+
+    decoder_depth: int = 0
     context: int = 512
     position: str = "buckets"
     normalizer: str = "rms"
@@ -29,12 +33,16 @@ class T5(Layers):
     bias: bool = False
     tied: bool = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(0, "system", self, "decoder_depth")
+
     def build(self, vocabulary: int) -> EncoderDecoder:
         source, target = (self._embedding(vocabulary, ahead) for ahead in (True, False))
         source.rows = target.rows
         if self.tied and target.position.takes:
             raise UserError("concatenated positions make word vectors narrower than the output; set system.tied=false")
-        encoder, decoder = encoder_and_decoder(self, source, target)
+        encoder, decoder = encoder_and_decoder(self, source, target, self.decoder_depth)
         rows, scale = (target.rows, self.width**-0.5) if self.tied else (None, 1.0)
         output = Unembedding(vocabulary, self.width, tied=rows, scale=scale)
         self._initialise(encoder.blocks)
