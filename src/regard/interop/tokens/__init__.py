@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regard.errors import UserError
@@ -32,7 +32,7 @@ class Symbols:
     """Which symbol of theirs each of ours is: the key under which the tokenizer's settings have it, and its usual name.
 
     A key that ends in "_id" is one of the model's settings. A symbol without a name is the end symbol where it is the
-    padding, and else there is none.
+    padding or the start, and else there is none. `opens` is None where the tokenizer itself says it.
     """
 
     start: tuple[str, str] = ("bos_token", "<s>")
@@ -41,7 +41,7 @@ class Symbols:
     unknown: tuple[str, str] = ("unk_token", "<unk>")
     mask: tuple[str, str] = ("", "")
     lead: tuple[str, ...] = ()  # of our names
-    opens: bool = True
+    opens: bool | None = True
 
     @property
     def roles(self) -> dict[str, tuple[str, str]]:
@@ -53,6 +53,10 @@ def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int)
     path = folder.first(*FILES)
     tree = FILES[path.name](folder)
     given = {**folder.json(SYMBOLS), **folder.json(SETTINGS), **config}
+    if symbols.opens is None:
+        otherwise = given.get("add_bos_token", path.suffix == ".model")
+        opens = opened(tree, str(path)) if path.name == JSON else otherwise
+        symbols = replace(symbols, opens=bool(opens))
     return adopted(tree, symbols, given, rows, str(path))
 
 
@@ -63,7 +67,7 @@ def adopted(tree: Tree, symbols: Symbols, given: Mapping[str, Any], rows: int, w
         raise UserError(f"{where} has {len(numbers)} tokens, the model has a vector for {rows}")
     names = named(symbols, given, numbers, where)
     tree = guarded(tree, {*names.values()} - {""})
-    habits = Habits(names, 0 if len(numbers) == rows else rows, symbols.lead, symbols.opens)
+    habits = Habits(names, 0 if len(numbers) == rows else rows, symbols.lead, bool(symbols.opens))
     try:
         tokenizer = Tokenizer(json.dumps({**tree, OTHERWISE: asdict(habits)}, ensure_ascii=False))
     except UserError:
@@ -103,11 +107,22 @@ def named(symbols: Symbols, given: Mapping[str, Any], numbers: Mapping[str, int]
             name = content(value) or usual
         if name in numbers:
             found[ours] = name
-        elif ours in (PAD, UNKNOWN) and value is None:
+        elif value is None and (ours in (PAD, UNKNOWN) or (ours == START and not usual)):
             found[ours] = ""
         elif ours != MASK or value is not None:
             raise UserError(f"{where}: the vocabulary has no {name or key}")
-    return found | ({PAD: found[END]} if not found[PAD] else {})
+    return found | {ours: found[END] for ours in (START, PAD) if not found[ours]}
+
+
+def opened(tree: Tree, where: str) -> bool:
+    """Whether a symbol is put before every text."""
+    processor = tree.get("post_processor") or {}
+    try:
+        steps = [processor, *processor.get("processors", [])]
+        around = [step["single"] for step in steps if step.get("type") == "TemplateProcessing"]
+        return any("SpecialToken" in single[0] for single in around)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        raise UserError(f"{where} is damaged: its post_processor is none") from None
 
 
 def content(symbol: Any) -> str:
