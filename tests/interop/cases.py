@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 import torch
 import transformers
 from tokenizers import Tokenizer as Backend
@@ -70,6 +71,23 @@ def byte_level(*special: str, **settings: Any) -> Callable[[Path], int]:
     return write
 
 
+def pieces(folder: Path) -> int:
+    """A SentencePiece model of byte pairs, as Llama 2 has it: unknown characters are written as their bytes."""
+    made = folder / "tokenizer.model"
+    with made.open("wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(TEXT),
+            model_writer=file,
+            model_type="bpe",
+            vocab_size=330,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            minloglevel=2,
+        )
+    return sentencepiece.SentencePieceProcessor(model_file=str(made)).get_piece_size()
+
+
 def words(folder: Path) -> int:
     """BERT's vocabulary."""
     vocabulary(folder)
@@ -106,10 +124,30 @@ big_bird_tokens = byte_level(
     unk_token="<unk>",
     mask_token="[MASK]",
 )
+LLAMA = {
+    "hidden_size": 24,
+    "intermediate_size": 37,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 41,
+}
+SLOWED = {"rope_type": "llama3", "rope_theta": 50.0, "factor": 5.0, "low_freq_factor": 0.5, "high_freq_factor": 2.5}
+LLAMA_3 = {"rope_parameters": {**SLOWED, "original_max_position_embeddings": 13}, "rms_norm_eps": 1e-5}
+LINEAR = {"rope_parameters": {"rope_type": "linear", "factor": 2.5, "rope_theta": 10_000.0}}
+BEGUN = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
+SYMBOLS = {"bos_token_id": 0, "eos_token_id": 1}
+QWEN = {**LLAMA, "tie_word_embeddings": True, "bos_token_id": None, "eos_token_id": 0}
 gpt2_tokens = byte_level(ENDED, bos_token=ENDED, eos_token=ENDED)
 CASES: dict[str, Case] = {
     "gpt2": Case("GPT2LMHeadModel", GPT2, gpt2_tokens, more=3),
     "gpt2-untied": Case("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 29}, gpt2_tokens),
+    "llama": Case("LlamaForCausalLM", LLAMA, pieces),
+    "llama-3": Case("LlamaForCausalLM", {**LLAMA, **LLAMA_3, **SYMBOLS}, byte_level(*BEGUN.values(), **BEGUN), more=2),
+    "llama-biased": Case("LlamaForCausalLM", {**LLAMA, **LINEAR, "attention_bias": True, "head_dim": 10}, pieces),
+    "llama-mlp": Case("LlamaForCausalLM", {**LLAMA, "mlp_bias": True, "tie_word_embeddings": True}, pieces),
+    "mistral": Case("MistralForCausalLM", {**LLAMA, "sliding_window": None, "head_dim": 8}, pieces),
+    "qwen2": Case("Qwen2ForCausalLM", QWEN, byte_level(ENDED, eos_token=ENDED, pad_token=ENDED), more=5),
     "bert": Case("BertForMaskedLM", BERT, words),
     "bert-pairs": Case("BertForPreTraining", BERT, words),
     "bert-vectors": Case("BertModel", BERT, words),

@@ -1,6 +1,6 @@
 """The families there are, by the name that `config.json` calls them."""
 
-from regard.interop.families import bert, bigbird, distilbert, gpt2, roberta
+from regard.interop.families import bert, bigbird, distilbert, gpt2, llama, roberta
 from regard.interop.family import Family
 
 FAMILIES: dict[str, Family] = {
@@ -10,4 +10,7 @@ FAMILIES: dict[str, Family] = {
     "xlm-roberta": roberta.OF_MANY_LANGUAGES,
     "distilbert": distilbert.FAMILY,
     "big_bird": bigbird.FAMILY,
+    "llama": llama.LLAMA,
+    "mistral": llama.MISTRAL,
+    "qwen2": llama.QWEN2,
 }
