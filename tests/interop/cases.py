@@ -106,7 +106,7 @@ BERT = {
 ROBERTA = {**BERT, "type_vocab_size": 1, "max_position_embeddings": 43, "layer_norm_eps": 1e-5}
 DISTILBERT = {"dim": 15, "n_layers": 2, "n_heads": 3, "hidden_dim": 23, "max_position_embeddings": 41}
 BIG_BIRD = {**BERT, "attention_type": "original_full"}
-BLOCKS = {**BERT, "max_position_embeddings": 23, "block_size": 4, "num_random_blocks": 1}  # more than the texts have
+BLOCKS = {**BERT, "max_position_embeddings": 31, "block_size": 4, "num_random_blocks": 1}  # for longer texts
 POOLER = ("bert.pooler.weight", "bert.pooler.bias")
 roberta_tokens = byte_level(
     *("<s>", "<pad>", "</s>", "<unk>", "<mask>"),

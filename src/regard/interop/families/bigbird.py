@@ -4,6 +4,7 @@ Both look at the first block, at the neighbours and at some blocks by chance, bu
 numpy, and has the last block beside the first for all. So only with full attention are the two the same.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from regard.interop.families.bert import FOLLOWS, GUESSES, SPARE, TIED
@@ -11,6 +12,7 @@ from regard.interop.families.encoders import ACTIVATIONS, COUNTED, ONLY, SIZES, 
 from regard.interop.family import Config, Spelling
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
+from regard.systems.bert import Bert
 
 FULL, BLOCKS = "original_full", "block_sparse"
 SPELLING = Spelling(
@@ -33,6 +35,7 @@ HEADS = {
     "labels": (Line("classifier.dense", "head.pool.dense"), Line("classifier.out_proj", "head.rows")),
     "tags": (Line("classifier", "head.rows"),),
 }
+OF_BLOCKS = ("block", "first", "near", "random")
 FIRST, NEAR = 1, 1  # blocks that all see, and on either side
 
 
@@ -41,18 +44,30 @@ class Blocked(Encoders):
         values = super().values(config, where)
         if values["attention"] == "bigbird":
             return {**values, "first": FIRST, "near": NEAR}
-        return {name: value for name, value in values.items() if name not in ("block", "random")}
+        return {name: value for name, value in values.items() if name not in OF_BLOCKS}
+
+    def settled(self, system: Bert) -> Bert:
+        """Theirs reads short texts with full attention: where all are short, so does ours."""
+        if system.attention != "bigbird" or system.context > turns(system.block, system.random):
+            return system
+        usual = Bert()
+        return replace(system, attention="full", **{name: getattr(usual, name) for name in OF_BLOCKS})
 
     def remarks(self, config: Config) -> list[str]:
-        found = super().remarks(config)
-        if config.get("attention_type", BLOCKS) == BLOCKS:
-            block, random = config.get("block_size", 64), config.get("num_random_blocks", 3)
-            theirs, ours = (5 + 2 * random) * block, (FIRST + 2 * NEAR + 1 + random) * block
+        found, system = super().remarks(config), self.read(config, {}, self.kind).system
+        if system.attention == "bigbird":
+            here = (FIRST + 2 * NEAR + 1 + system.random) * system.block
             found.append(
                 f"attention_type = '{BLOCKS}': the blocks that are seen by chance are others here, and the last one is "
-                f"not seen by all; texts of up to {ours} tokens are read with full attention here, of {theirs} there"
+                f"not seen by all; full attention is for texts of up to {turns(system.block, system.random)} tokens "
+                f"there, of {here} here"
             )
         return found
+
+
+def turns(block: int, random: int) -> int:
+    """The longest text that theirs reads with full attention, in tokens."""
+    return (5 + 2 * random) * block
 
 
 FAMILY = Blocked(

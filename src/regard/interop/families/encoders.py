@@ -122,13 +122,15 @@ class Encoders:
         """Our settings, not yet checked."""
         return {**self.fixed, **self.spelling.read(config, where)}
 
+    def settled(self, system: Bert) -> Bert:
+        """The settings as they act."""
+        return system
+
     def read(self, config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
-        values = self.values(config, where)
-        system: Bert = settings(Bert, values, where)
+        system: Bert = settings(Bert, self.values(config, where), where)
         if system.segments < 1 and "segments" not in self.fixed:
             raise UserError(f"{where}: type_vocab_size = {system.segments} is not supported")
-        if self.before:
-            system = replace(system, context=system.context - self.before)
+        system = self.settled(replace(system, context=system.context - self.before) if self.before else system)
         names = {*self.table.whole(tensors, astuple(self.marks))} or {
             *astuple(self.marks)
         }  # not seen: all may be there
