@@ -88,6 +88,7 @@ def test_options_reach_the_vectors(folder: Path) -> None:
     for options, how in (
         (("--layer", "0"), {"layer": 0}),
         (("--pool", "first"), {"pool": "first"}),
+        (("--pool", "all"), {"pool": "all"}),
         (("--pool", "last", "--normalise"), {"pool": "last", "normalise": True}),
     ):
         np.testing.assert_allclose(vector(*options), sentence_vectors(run, TEXTS[:1], **how)[0], atol=1e-5)

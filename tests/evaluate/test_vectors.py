@@ -128,8 +128,9 @@ def test_pools() -> None:
     bert, ids = run("bert"), LETTERS.encode("bank")
     tokens = torch.tensor([[LETTERS.start, *ids, LETTERS.end]])
     whole = bert.model.embed(tokens, Place.line(tokens))[0].detach()
-    for pool, wanted in (("first", whole[0]), ("last", whole[-2]), ("mean", whole[1:-1].mean(0))):
-        same(sentence_vectors(bert, ["bank"], pool=pool)[0], wanted)
+    wanted = {"first": whole[0], "last": whole[-2], "mean": whole[1:-1].mean(0), "all": whole.mean(0)}
+    for pool, vector in wanted.items():
+        same(sentence_vectors(bert, ["bank", "the bank of a river"], pool=pool)[0], vector)
     same(sentence_vectors(run("t5"), ["bank"], pool="first")[0], row(run("t5"), "bank")[0])
     with refused("its first one knows nothing; take the last"):
         sentence_vectors(run("gpt"), ["bank"], pool="first")

@@ -114,6 +114,19 @@ def test_tokenizer_json_cuts_as_the_vocabulary(tmp_path: Path) -> None:
     assert text.lowercase
 
 
+def test_a_text_is_neither_padded_nor_cut_short(tmp_path: Path) -> None:
+    """Though the file of a model for sentences asks for both."""
+    vocabulary(tmp_path / "plain")
+    backend = Backend.from_str(json.dumps(tokens.wordpiece.read(Folder(tmp_path / "plain"))))
+    backend.enable_padding(length=17, pad_token="[PAD]")
+    backend.enable_truncation(5)
+    (tmp_path / "asks").mkdir()
+    backend.save(str(tmp_path / "asks" / "tokenizer.json"))
+    (asks, _), (plain, _) = (read(tmp_path / name) for name in ("asks", "plain"))
+    for text in ("the dog", "the dog crosses the road the dog crosses the road"):
+        assert asks.encode(text) == plain.encode(text) == asks.encode_batch([text])[0]
+
+
 def test_rows_that_no_token_has_stay(tmp_path: Path) -> None:
     vocabulary(tmp_path)
     tokenizer, text = read(tmp_path, rows=len(WORDS) + 3)

@@ -46,10 +46,10 @@ def unseen(done: int) -> None:
 
 @dataclass(frozen=True)
 class Read:
-    """The vectors of one text. `first` is that of the start symbol, or of the first token where there is none."""
+    """The vectors of one text. `whole` has those of the symbols around it too."""
 
     tokens: Float[Tensor, "t w"]
-    first: Float[Tensor, "w"]
+    whole: Float[Tensor, "n w"]
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Word:
 
 POOLS: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
     "mean": lambda read: read.tokens.mean(0),
-    "first": lambda read: read.first,
+    "first": lambda read: read.whole[0],
     "last": lambda read: read.tokens[-1],
+    "all": lambda read: read.whole.mean(0),
 }
 
 
@@ -86,7 +87,7 @@ def sentence_vectors(
         raise UserError(f"{run.path} has one vector for each word: that of the start symbol is the same in all texts")
     encoded, trees = taken(run, texts)
     reads = token_vectors(run, [each.ids for each in encoded], trees=trees, layer=layer, on_done=on_done)
-    found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.first) for read in reads]
+    found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.whole[0]) for read in reads]
     vectors = torch.stack(found) if found else torch.zeros(0, run.model.width)
     return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
 
@@ -166,8 +167,8 @@ def token_vectors(
         if trees is not None:
             at = planted(at, [trees[i] for i in numbers])
         for number, row in zip(numbers, read(tokens, at).float().cpu(), strict=True):
-            begin = len(before)
-            found[number] = Read(row[begin : begin + len(texts[number])].clone(), row[0].clone())
+            begin, whole = len(before), row[: len(rows[number])].clone()
+            found[number] = Read(whole[begin : begin + len(texts[number])], whole)
         on_done(len(found))
     return [found[i] for i in range(len(rows))]
 

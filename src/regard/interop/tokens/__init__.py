@@ -66,7 +66,7 @@ def adopted(tree: Tree, symbols: Symbols, given: Mapping[str, Any], rows: int, w
     if len(numbers) > rows:
         raise UserError(f"{where} has {len(numbers)} tokens, the model has a vector for {rows}")
     names = named(symbols, given, numbers, where)
-    tree = guarded(tree, {*names.values()} - {""})
+    tree = {**guarded(tree, {*names.values()} - {""}), "padding": None, "truncation": None}  # rows are laid out here
     habits = Habits(names, 0 if len(numbers) == rows else rows, symbols.lead, bool(symbols.opens))
     try:
         tokenizer = Tokenizer(json.dumps({**tree, OTHERWISE: asdict(habits)}, ensure_ascii=False))
