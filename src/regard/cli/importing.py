@@ -26,10 +26,10 @@ def import_(
     """Make a run of a model that was trained elsewhere, to use it or to start from it."""
     from regard.checkpoint import load
     from regard.interop import import_model
-    from regard.interop.checking import compare, theirs
+    from regard.interop.checking import comparable, compare
 
     if check:
-        theirs()  # before anything is written
+        comparable(source)  # before anything is written
     found = import_model(source, out, force=force, allow=tuple(allow or ()))
     compared = compare(load(out), source) if check else None
     facts = described(out, found)

@@ -119,6 +119,13 @@ def tensor(ids: list[int], run: Run) -> Int[Tensor, "1 t"]:
     return torch.tensor([ids], device=run.model.device)
 
 
+def comparable(source: Path) -> None:
+    """Stop where there is nothing that the library could read."""
+    theirs()
+    if not (source / CONFIG).is_file():
+        raise UserError(f"--check reads what 'transformers' reads, and {source} has no {CONFIG}; import it without")
+
+
 def theirs() -> Any:
     """The library, where it is installed."""
     try:

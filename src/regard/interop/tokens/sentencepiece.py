@@ -40,9 +40,14 @@ class Pieces:
     def tree(self, where: str) -> dict[str, Any]:
         """As `tokenizer.json` has it."""
         backend = Backend(self._unigram(where) if self.model == UNIGRAM else self._bpe())
-        backend.normalizer = normalizers.Sequence(list(self._even()))
-        scheme = "always" if self.blank_first else "never"
-        backend.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, prepend_scheme=scheme, split=self.model == UNIGRAM)
+        even = list(self._even())
+        if self.model == UNIGRAM:
+            scheme = "always" if self.blank_first else "never"
+            backend.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, prepend_scheme=scheme)
+        else:  # words are not cut apart, and a blank comes first even where there is one
+            even += [normalizers.Prepend(BLANK)] if self.blank_first else []
+            even += [normalizers.Replace(" ", BLANK)]
+        backend.normalizer = normalizers.Sequence(even)
         back = [decoders.Replace(BLANK, " "), decoders.ByteFallback(), decoders.Fuse()]
         backend.decoder = decoders.Sequence([*back, decoders.Strip(" ", 1, 0)] if self.blank_first else back)
         tree = json.loads(backend.to_str())
