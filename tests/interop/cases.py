@@ -17,6 +17,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from torch import nn
 
 from tests.interop.folders import WORDS, vocabulary
+from tests.interop.translators import own_output, shaken, t5_pieces, two_models
 
 TEXT = ["The chicken didn't cross the road because it was too tired. A boy is eating an apple."] * 3
 
@@ -34,6 +35,7 @@ class Case:
     more: int = 0
     beam: dict[str, Any] = field(default_factory=dict)  # what `generate` there must be told to search as we do
     left_out: tuple[str, ...] = ()  # tensors that its class has and nothing there uses
+    also: Callable[[nn.Module], None] = lambda model: None  # what else is changed in it
 
     def write(self, folder: Path) -> nn.Module:
         """The model in its folder, and itself."""
@@ -43,8 +45,9 @@ class Case:
         rows = self.tokenizer(folder) + self.more
         model = made(made.config_class(vocab_size=rows, **self.settings)).eval()
         with torch.no_grad():
-            for parameter in model.parameters():
+            for parameter in filter(lambda parameter: parameter.requires_grad, model.parameters()):
                 parameter += 0.2 * torch.randn_like(parameter)
+            self.also(model)
         model.save_pretrained(folder)
         return model
 
@@ -139,6 +142,20 @@ BEGUN = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
 SYMBOLS = {"bos_token_id": 0, "eos_token_id": 1}
 QWEN = {**LLAMA, "tie_word_embeddings": True, "bos_token_id": None, "eos_token_id": 0}
 gpt2_tokens = byte_level(ENDED, bos_token=ENDED, eos_token=ENDED)
+T5 = {"d_model": 24, "d_kv": 7, "d_ff": 37, "num_layers": 2, "num_heads": 3, "decoder_start_token_id": 0}
+NEWER = {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_decoder_layers": 1}
+SIDES = {
+    "d_model": 24,
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 2),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 3),
+    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 37),
+    "max_position_embeddings": 41,
+    "forced_eos_token_id": None,
+}
+MARIAN = {**SIDES, "eos_token_id": 0, "pad_token_id": 2, "decoder_start_token_id": 2, "activation_function": "swish"}
+BART = {**SIDES, "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
+BANNED = {"bad_words_ids": [[2]]}
+biased = shaken("final_logits_bias")
 CASES: dict[str, Case] = {
     "gpt2": Case("GPT2LMHeadModel", GPT2, gpt2_tokens, more=3),
     "gpt2-untied": Case("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 29}, gpt2_tokens),
@@ -148,6 +165,13 @@ CASES: dict[str, Case] = {
     "llama-mlp": Case("LlamaForCausalLM", {**LLAMA, "mlp_bias": True, "tie_word_embeddings": True}, pieces),
     "mistral": Case("MistralForCausalLM", {**LLAMA, "sliding_window": None, "head_dim": 8}, pieces),
     "qwen2": Case("Qwen2ForCausalLM", QWEN, byte_level(ENDED, eos_token=ENDED, pad_token=ENDED), more=5),
+    "t5": Case("T5ForConditionalGeneration", T5, t5_pieces, more=5),
+    "t5-newer": Case("T5ForConditionalGeneration", NEWER, t5_pieces, also=own_output),
+    "t5-newer-shared": Case("T5ForConditionalGeneration", NEWER, t5_pieces),
+    "marian": Case("MarianMTModel", {**MARIAN, **BANNED, "scale_embedding": True}, two_models, also=biased),
+    "marian-deep": Case("MarianMTModel", {**MARIAN, "encoder_layers": 3, "d_model": 27}, two_models),
+    "bart": Case("BartForConditionalGeneration", BART, roberta_tokens, more=3, also=biased),
+    "bart-scaled": Case("BartForConditionalGeneration", {**BART, "scale_embedding": True}, roberta_tokens),
     "bert": Case("BertForMaskedLM", BERT, words),
     "bert-pairs": Case("BertForPreTraining", BERT, words),
     "bert-vectors": Case("BertModel", BERT, words),

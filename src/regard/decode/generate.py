@@ -56,7 +56,8 @@ def generate(
     for begin in range(0, len(by_length), size):
         numbers = by_length[begin : begin + size]
         sources_here = [ended[i] for i in numbers] if ended is not None else None
-        with opened(model, [rows[i] for i in numbers], sources_here, settings) as (session, most):
+        here = [rows[i] for i in numbers]
+        with opened(model, here, sources_here, settings, tokenizer.habits.never) as (session, most):
             if settings.beam > 1:
                 results = beam_search(session, settings, end=tokenizer.end, most=most)
             else:
@@ -70,7 +71,11 @@ def generate(
 
 @contextmanager
 def opened(
-    model: System, rows: list[list[int]], sources: list[list[int]] | None, settings: Decode
+    model: System,
+    rows: list[list[int]],
+    sources: list[list[int]] | None,
+    settings: Decode,
+    never: tuple[int, ...] = (),
 ) -> Iterator[tuple[Session, int]]:
     """A session for these rows, and how many tokens each may get."""
     most = settings.max_tokens
@@ -78,7 +83,7 @@ def opened(
         most = min(most, model.limit - max(map(len, rows)) + 1)
     rows = [list(row) for row in rows]
     with looking(model, sources or []) if settings.aligned else nullcontext() as looks:
-        yield Session(model, rows, room=most, sources=sources, looks=looks), most
+        yield Session(model, rows, room=most, sources=sources, looks=looks, never=never), most
 
 
 def listening(

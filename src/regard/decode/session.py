@@ -32,7 +32,7 @@ class Session:
     A row longer than the model's limit is seen through a window that moves on by half a limit at a time; where it
     stands depends on the row's own length alone, so a row's continuation does not depend on its neighbours.
 
-    `looks` keep what each row looks at in its source, where they are given.
+    `looks` keep what each row looks at in its source, where they are given. The tokens `never` do not follow anything.
     """
 
     def __init__(
@@ -43,8 +43,9 @@ class Session:
         room: int,
         sources: list[list[int]] | None = None,
         looks: Looks | None = None,
+        never: tuple[int, ...] = (),
     ):
-        self.model, self.rows, self.device, self.looks = model, rows, model.device, looks
+        self.model, self.rows, self.device, self.looks, self.never = model, rows, model.device, looks, list(never)
         longest = max(map(len, rows)) + room
         self.capacity = longest if model.limit is None else min(model.limit, longest)
         self.memory = model.encode(*table(sources, self.device)) if sources is not None else None
@@ -52,7 +53,10 @@ class Session:
 
     def log_probabilities(self) -> Float[Tensor, "b v"]:
         """Of each token, as the next one of each row."""
-        return self.logits.float().log_softmax(-1)
+        found = self.logits.float().log_softmax(-1)
+        if self.never:
+            found[:, self.never] = -torch.inf
+        return found
 
     def append(self, tokens: Int[Tensor, "b"], chosen: list[int]) -> None:
         """Lengthen each row by a token; `chosen` are the same tokens on the host."""

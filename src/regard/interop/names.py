@@ -90,14 +90,15 @@ class Table:
     """How the tensors of one model are called elsewhere.
 
     `tied` are more names that a tensor has there, each with its own; `idle` patterns of names that hold nothing learnt.
-    What is `spare` is left out where the model has no place for it. A file may leave out the `prefix` of its names, or
-    end them as in `old`. `order`, where it is given, is where each component of our vectors
-    stands in theirs.
+    What a file lacks may be the `same` as another of its tensors. What is `spare` is left out where the model has no
+    place for it. A file may leave out the `prefix` of its names, or end them as in `old`. `order`, where it is given,
+    is where each component of our vectors stands in theirs.
     """
 
     lines: tuple[Line, ...]
     words: str  # our name of the word vectors
     tied: Mapping[str, str] = field(default_factory=dict)
+    same: Mapping[str, str] = field(default_factory=dict)
     idle: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
     prefix: str = ""
@@ -156,6 +157,7 @@ def translated(
     known = {pair.theirs for pair in pairs}
     tied = {name: main for name, main in table.tied.items() if name not in known}
     given = untied(table.whole(theirs, known), tied, where)
+    given |= {name: given[main] for name, main in table.same.items() if name not in given and main in given}
     may = tuple(allowed)
     missing = [pair.theirs for pair in pairs if pair.theirs not in given]
     unused = sorted(set(given) - known)

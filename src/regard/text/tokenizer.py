@@ -23,6 +23,7 @@ PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIALS = [PAD, UNKNOWN, START, END]
 BLANKS = "\u2581\u0120\u010a\n "  # how tokens write a blank or a line end before a word
 MASK = "<mask>"  # hides a word that is to be guessed
+FIRST = "<first>"  # what every text begins with, where that is not the start
 NONE = -1  # the number of a symbol that there is not
 OTHERWISE = "regard"  # in the JSON of a tokenizer that was made elsewhere: its `Habits`
 
@@ -56,14 +57,17 @@ class Habits:
     """What a tokenizer that was made elsewhere does otherwise.
 
     `symbols` are the names that our special symbols have there: one of theirs may be several of ours, and where nothing
-    is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them. Every text
-    begins with the symbols `lead`, and a prompt that is not empty with the start symbol only where one `opens` it.
+    is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them; or for
+    fewer: what is numbered beyond them, steps on the way to longer tokens, is unknown to it. Every text begins with the
+    symbols `lead`, and a prompt that is not empty with the start symbol only where one `opens` it. The tokens `never`
+    are not written, whatever the model says.
     """
 
     symbols: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     lead: tuple[str, ...] = ()
     opens: bool = True
+    never: tuple[int, ...] = ()
 
 
 class Tokenizer:
@@ -79,6 +83,7 @@ class Tokenizer:
         self.backend.encode_special_tokens = True  # what looks like a special symbol in a text is text
         self.pad, self.unknown, self.start, self.end = map(self._special, SPECIALS)
         self.lead = [self._special(symbol) for symbol in self.habits.lead]
+        self.beyond = self.backend.get_vocab_size() > len(self)
 
     @staticmethod
     def train(texts: Iterable[str], settings: Text, symbols: tuple[str, ...] = ()) -> "Tokenizer":
@@ -114,15 +119,15 @@ class Tokenizer:
         return self.habits.rows or self.backend.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        return self.lead + self.backend.encode(text, add_special_tokens=False).ids
+        return self.lead + self._known(self.backend.encode(text, add_special_tokens=False).ids)
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        return [self.lead + e.ids for e in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
+        return [self.lead + self._known(e.ids) for e in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
 
     def encode_with_offsets(self, text: str) -> Encoded:
         found, lead = self.backend.encode(text, add_special_tokens=False), self.lead
         nowhere = [(0, 0)] * len(lead)
-        return Encoded(lead + found.ids, [*map(self.piece, lead), *found.tokens], nowhere + found.offsets)
+        return Encoded(lead + self._known(found.ids), [*map(self.piece, lead), *found.tokens], nowhere + found.offsets)
 
     def begun(self, prompt: list[int]) -> list[int]:
         """The first tokens of a text that is to be written on."""
@@ -176,6 +181,9 @@ class Tokenizer:
         """A hash of all that decides how text is cut."""
         canonical = json.dumps(json.loads(self.text), sort_keys=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+    def _known(self, ids: list[int]) -> list[int]:
+        return [i if i < len(self) else self.unknown for i in ids] if self.beyond else ids
 
     def _special(self, symbol: str) -> int:
         if not (name := self.called(symbol)):

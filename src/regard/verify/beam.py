@@ -12,9 +12,9 @@ from regard.verify.texts import MOST, compare_texts, continued, equally_likely
 def check(run: Run, inputs: Inputs) -> Finding:
     needs_text(run)
     model, tokenizer = run.model, run.tokenizer
-    rows = [[tokenizer.start] if inputs.sources is not None else list(text) for text in inputs.texts]
+    rows = [tokenizer.begun([]) if inputs.sources is not None else list(text) for text in inputs.texts]
     most = MOST if inputs.sources is None else MOST if model.limit is None else min(MOST, model.limit)
-    session = Session(model, rows, room=most, sources=inputs.sources)
+    session = Session(model, rows, room=most, sources=inputs.sources, never=tokenizer.habits.never)
     searched = [best for (best,) in beam_search(session, Decode(beam=1), end=tokenizer.end, most=most)]
     found = Finding([len(row) for row in inputs.sources or inputs.texts])
     compare_texts(found, searched, continued(run, inputs, beam=1), "beam 1", equally_likely(run, inputs))

@@ -1,6 +1,6 @@
 """The families there are, by the name that `config.json` calls them."""
 
-from regard.interop.families import bert, bigbird, distilbert, gpt2, llama, roberta
+from regard.interop.families import bart, bert, bigbird, distilbert, gpt2, llama, marian, roberta, t5
 from regard.interop.family import Family
 
 FAMILIES: dict[str, Family] = {
@@ -13,4 +13,7 @@ FAMILIES: dict[str, Family] = {
     "llama": llama.LLAMA,
     "mistral": llama.MISTRAL,
     "qwen2": llama.QWEN2,
+    "t5": t5.FAMILY,
+    "marian": marian.FAMILY,
+    "bart": bart.FAMILY,
 }

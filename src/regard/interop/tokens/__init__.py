@@ -8,22 +8,24 @@ from typing import Any
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
-from regard.interop.tokens import byte_bpe, sentencepiece, wordpiece
+from regard.interop.tokens import byte_bpe, marian, sentencepiece, wordpiece
 from regard.text import Text, Tokenizer
-from regard.text.tokenizer import END, MASK, OTHERWISE, PAD, START, UNKNOWN, Habits, cut_inside
+from regard.text.tokenizer import END, FIRST, MASK, OTHERWISE, PAD, START, UNKNOWN, Habits, cut_inside
 
 JSON, SETTINGS, SYMBOLS = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+GENERATION = "generation_config.json"
 Tree = dict[str, Any]  # of a `tokenizer.json`
 FILES: dict[str, Callable[[Folder], Tree]] = {  # what a vocabulary may be kept in, each with what reads it
     JSON: lambda folder: folder.json(JSON),
     "vocab.txt": wordpiece.read,
     "merges.txt": byte_bpe.read,
     "vocab.bpe": byte_bpe.read,
+    "source.spm": marian.read,
     "spiece.model": sentencepiece.read,
     "tokenizer.model": sentencepiece.read,
     "sentencepiece.bpe.model": sentencepiece.read,
 }
-ALL = (*FILES, "vocab.json", "encoder.json", SETTINGS, SYMBOLS)
+ALL = (*FILES, "target.spm", "vocab.json", "encoder.json", SETTINGS, SYMBOLS)
 KINDS = {"WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "word", "BPE": "bpe"}
 
 
@@ -40,19 +42,22 @@ class Symbols:
     pad: tuple[str, str] = ("pad_token", "<pad>")
     unknown: tuple[str, str] = ("unk_token", "<unk>")
     mask: tuple[str, str] = ("", "")
+    first: tuple[str, str] = ("", "")  # what texts begin with where that is not the start
     lead: tuple[str, ...] = ()  # of our names
+    sentinels: int = 0  # symbols <extra_id_N>, the last of them first, behind a vocabulary that lacks them
     opens: bool | None = True
 
     @property
     def roles(self) -> dict[str, tuple[str, str]]:
-        return {START: self.start, END: self.end, PAD: self.pad, UNKNOWN: self.unknown, MASK: self.mask}
+        found = {START: self.start, END: self.end, PAD: self.pad, UNKNOWN: self.unknown}
+        return found | {MASK: self.mask, FIRST: self.first}
 
 
 def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int) -> tuple[Tokenizer, Text]:
     """The tokenizer of a folder whose model has a row for so many tokens, and the settings that describe it."""
     path = folder.first(*FILES)
     tree = FILES[path.name](folder)
-    given = {**folder.json(SYMBOLS), **folder.json(SETTINGS), **config}
+    given = {**folder.json(SYMBOLS), **folder.json(SETTINGS), **folder.json(GENERATION), **config}
     if symbols.opens is None:
         otherwise = given.get("add_bos_token", path.suffix == ".model")
         opens = opened(tree, str(path)) if path.name == JSON else otherwise
@@ -62,12 +67,17 @@ def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int)
 
 def adopted(tree: Tree, symbols: Symbols, given: Mapping[str, Any], rows: int, where: str) -> tuple[Tokenizer, Text]:
     """A tokenizer of the library `tokenizers` with our symbols; `given` says which of theirs these are."""
+    count = given.get("extra_ids", symbols.sentinels) if symbols.sentinels else 0
+    if type(count) is not int or not 0 <= count <= rows:
+        raise UserError(f"{where}: extra_ids = {count!r}, and the model has a vector for {rows} tokens")
+    tree = with_sentinels(tree, count, where)
     numbers = numbers_of(tree, where)
-    if len(numbers) > rows:
-        raise UserError(f"{where} has {len(numbers)} tokens, the model has a vector for {rows}")
+    if (known := tree.pop(marian.KNOWN, len(numbers))) > rows:
+        raise UserError(f"{where} has {known} tokens, the model has a vector for {rows}")
     names = named(symbols, given, numbers, where)
     tree = {**guarded(tree, {*names.values()} - {""}), "padding": None, "truncation": None}  # rows are laid out here
-    habits = Habits(names, 0 if len(numbers) == rows else rows, symbols.lead, bool(symbols.opens))
+    rest = symbols.lead, bool(symbols.opens), never(given, rows)
+    habits = Habits(names, 0 if len(numbers) == rows else rows, *rest)
     try:
         tokenizer = Tokenizer(json.dumps({**tree, OTHERWISE: asdict(habits)}, ensure_ascii=False))
     except UserError:
@@ -109,7 +119,7 @@ def named(symbols: Symbols, given: Mapping[str, Any], numbers: Mapping[str, int]
             found[ours] = name
         elif value is None and (ours in (PAD, UNKNOWN) or (ours == START and not usual)):
             found[ours] = ""
-        elif ours != MASK or value is not None:
+        elif ours not in (MASK, FIRST) or value is not None:
             raise UserError(f"{where}: the vocabulary has no {name or key}")
     return found | {ours: found[END] for ours in (START, PAD) if not found[ours]}
 
@@ -150,6 +160,22 @@ def added(name: str, number: int) -> Tree:
     """A special symbol as `tokenizer.json` has it."""
     plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {"id": number, "content": name, **plain, "special": True}
+
+
+def never(given: Mapping[str, Any], rows: int) -> tuple[int, ...]:
+    """The tokens that are not to be written; of longer words that are not, nothing is said here."""
+    words = given.get("bad_words_ids")
+    single = [word[0] for word in words if isinstance(word, list) and len(word) == 1] if isinstance(words, list) else []
+    return tuple(token for token in single if type(token) is int and 0 <= token < rows)
+
+
+def with_sentinels(tree: Tree, count: int, where: str) -> Tree:
+    """A vocabulary with symbols that stand for what is cut out of a text."""
+    there, names = numbers_of(tree, where), [f"<extra_id_{i}>" for i in reversed(range(count))]
+    if not names or names[-1] in there:
+        return tree
+    more = [added(name, len(there) + i) for i, name in enumerate(names)]
+    return {**tree, "added_tokens": [*(tree.get("added_tokens") or []), *more]}
 
 
 def kind_of(tree: Tree) -> str:

@@ -1,0 +1,54 @@
+"""Marian's vocabulary (B1): one numbered list of the pieces of two SentencePiece models, for sources and for targets.
+
+A text is cut as the model for sources cuts it. A piece that it lacks and another could stand for is spelled with a mark
+that no text has: it is read back, and never found. Pieces of that model without a number are steps to others.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from regard.errors import UserError
+from regard.interop.files.hugging_face import Folder
+from regard.interop.tokens.sentencepiece import CONTROL, NORMAL, UNKNOWN, USER, Pieces, parsed
+
+SOURCE, TARGET, NUMBERS = "source.spm", "target.spm", "vocab.json"
+HIDDEN = "\u2060"  # a word joiner, which is not seen
+KNOWN = "known"  # in what is read: how many tokens the model has numbers for
+
+
+def read(folder: Folder) -> dict[str, Any]:
+    """As `tokenizer.json` has it."""
+    given = folder.json("tokenizer_config.json")
+    if given.get("separate_vocabs"):
+        raise UserError(f"{folder.path}: separate_vocabs, one for sources and one for targets, is not supported")
+    path = folder.first(SOURCE)
+    symbols = [given.get(key) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
+    return numbered(parsed(path), folder.json(folder.first(NUMBERS).name), symbols, str(path))
+
+
+def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where: str) -> dict[str, Any]:
+    """The pieces of a model under other numbers; what has none is numbered behind them."""
+    names = sorted(numbers, key=lambda name: numbers[name])
+    if [numbers[name] for name in names] != list(range(len(names))):
+        raise UserError(f"{where}: the {len(names)} tokens beside it are not numbered from 0 to {len(names) - 1}")
+    mine = {piece: (score, kind) for piece, score, kind in zip(source.pieces, source.scores, source.kinds, strict=True)}
+    unknown = source.pieces[source.kinds.index(UNKNOWN)] if UNKNOWN in source.kinds else "<unk>"
+    lowest = min(source.scores)
+    single = {piece for piece in mine if len(piece) == 1}
+
+    def told(name: str) -> tuple[str, float, int]:
+        if name == unknown or name in symbols:
+            return name, 0.0, UNKNOWN if name == unknown else CONTROL
+        if name.startswith(">>") and name.endswith("<<"):  # the language to write
+            return name, 0.0, USER
+        if name in mine:
+            return name, *mine[name]
+        return (name if single.isdisjoint(name) else name + HIDDEN), lowest, NORMAL
+
+    steps = [(piece, *rest) for piece, rest in mine.items() if piece not in numbers and rest[1] == NORMAL]
+    pieces, scores, kinds = (list(column) for column in zip(*map(told, names), *steps, strict=True))
+    tree = replace(source, pieces=pieces, scores=scores, kinds=kinds).tree(where)
+    unseen = {"type": "Replace", "pattern": {"String": HIDDEN}, "content": ""}
+    tree["normalizer"]["normalizers"].insert(0, unseen)
+    tree["decoder"]["decoders"].insert(0, unseen)
+    return {**tree, KNOWN: len(names)}
