@@ -42,7 +42,7 @@ def test_sinusoids_equal_the_formula_element_by_element(width: int) -> None:
                 assert float(got[row, t, column]) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize("first", [0, 1, 2])
 @pytest.mark.parametrize("width", [4, 6, 7, 13])
 def test_split_sinusoids_equal_the_formula_element_by_element(width: int, first: int) -> None:
     """Sines, then cosines, of (index + first) / 10000^(i/(half - 1)); an odd last column is 0."""

@@ -63,6 +63,7 @@ SCHEMES: dict[str, Callable[[Site], Position]] = {
 TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
     "sinusoidal-t2t": lambda site, columns, size: Split(columns, size),
+    "sinusoidal-opennmt": lambda site, columns, size: Split(columns, size, first=1),
     "sinusoidal-fairseq": lambda site, columns, size: Split(columns, size, first=2),
     "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
 }

@@ -21,11 +21,15 @@ from regard.checkpoint import (
 )
 from regard.errors import UserError, WorldError, one_of
 from regard.interop.checking import Comparison, compare
+from regard.interop.ct2.checking import compare as compare_ct2
+from regard.interop.ct2.writing import ctranslate2
 from regard.interop.families import FAMILIES
 from regard.interop.family import Family, Model
 from regard.interop.files.hugging_face import CONFIG, SAFE
 from regard.interop.names import spelled
+from regard.interop.tokens import GENERATION
 from regard.interop.tokens.writing import write_tokenizer
+from regard.text.tokenizer import FIRST
 from regard.train.run import staged
 
 MARK = "regard.json"  # of a folder that was exported
@@ -93,6 +97,8 @@ def hugging_face(run: Run, folder: Path) -> str:
     family, config = sayable(run, made)
     config |= {"torch_dtype": "float32", **ids(run)}
     write_json(folder / CONFIG, config)
+    if said := generation(run):
+        write_json(folder / GENERATION, {**said, **ids(run)})
     tensors = {name: torch.zeros(shape) for name, shape in family.idle(made).items()}
     tensors |= spelled(family.names(made), weights(run.model))
     save_file(tensors, folder / SAFE, metadata={"format": "pt"})
@@ -117,8 +123,19 @@ def sayable(run: Run, made: Model) -> tuple[Family, dict[str, Any]]:
 def ids(run: Run) -> dict[str, int]:
     """The numbers of the symbols."""
     symbols = run.tokenizer
-    found = {"bos_token_id": symbols.start, "eos_token_id": symbols.end, "pad_token_id": symbols.pad}
+    first = symbols.symbol(FIRST) if symbols.has([FIRST]) else symbols.start
+    found = {"bos_token_id": first, "eos_token_id": symbols.end, "pad_token_id": symbols.pad}
     return found | ({"decoder_start_token_id": symbols.start} if run.model.reads_source else {})
 
 
-WAYS: dict[str, tuple[Callable[[Run, Path], str], Callable[[Run, Path], Comparison]]] = {"hf": (hugging_face, compare)}
+def generation(run: Run) -> dict[str, Any]:
+    """What is not written, and what every text begins with."""
+    never, lead = run.tokenizer.habits.never, run.tokenizer.lead if run.model.reads_source else []
+    found: dict[str, Any] = {"bad_words_ids": [[token] for token in never]} if never else {}
+    return found | ({"forced_bos_token_id": lead[0]} if lead else {})
+
+
+WAYS: dict[str, tuple[Callable[[Run, Path], str], Callable[[Run, Path], Comparison]]] = {
+    "hf": (hugging_face, compare),
+    "ct2": (ctranslate2, compare_ct2),
+}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import UserError
-from regard.interop.formats import hugging_face
+from regard.interop.formats import ctranslate2, gguf, hugging_face, llama2c
 from regard.interop.imported import Imported
 
 
@@ -17,7 +17,12 @@ class Format(NamedTuple):
     read: Callable[[Path, tuple[str, ...]], Imported]
 
 
-FORMATS = (Format("a folder as Hugging Face keeps it", hugging_face.fits, hugging_face.read),)
+FORMATS = (
+    Format("a folder as CTranslate2 keeps it", ctranslate2.fits, ctranslate2.read),
+    Format("a GGUF file", gguf.fits, gguf.read),
+    Format("a file of llama2.c with its vocabulary beside it", llama2c.fits, llama2c.read),
+    Format("a folder as Hugging Face keeps it", hugging_face.fits, hugging_face.read),
+)
 
 
 def format_of(path: Path) -> Format:

@@ -1,0 +1,1 @@
+"""Models of CTranslate2, a library that decodes Transformers fast."""

@@ -1,0 +1,62 @@
+"""The texts that a run and its export must write alike, and when two texts are as good as equal."""
+
+import torch
+
+from regard.checkpoint import Run
+from regard.data.prepare import stores
+from regard.decode import Hypothesis, generate
+from regard.decode.session import Session
+from regard.decode.settings import Decode
+from regard.interop.checking import RELATIVE, TEXTS
+from regard.train.run import TOKENS
+
+MOST = 32  # tokens that are written for a text
+OWN = 8  # lines of the run's own data
+
+
+def samples(run: Run) -> list[list[int]]:
+    """The tokens of fixed texts and of lines from all over the run's held-out data, each with room to go on."""
+    found = [run.tokenizer.encode(text) for text in TEXTS]
+    for split in ("test", "valid"):
+        if (run.path / TOKENS / split).is_dir():
+            (lines,) = stores(run.path / TOKENS / split, run.recipe.objective.columns[:1])
+            count = min(OWN, len(lines))
+            found += [lines[i * len(lines) // count].tolist() for i in range(count)]
+            break
+    return [ids for ids in (row[: length(run)] for row in found) if ids]
+
+
+def written_most(run: Run) -> int:
+    """How many tokens are written for each of them."""
+    return MOST if run.model.limit is None else min(MOST, max(1, run.model.limit // 2))
+
+
+def length(run: Run) -> int | None:
+    """How many tokens each of them may have."""
+    return None if run.model.limit is None else max(1, run.model.limit - written_most(run) - 2)
+
+
+def written(run: Run, texts: list[list[int]], beam: int) -> list[list[Hypothesis]]:
+    """What follows each text, or is its translation."""
+    settings = Decode(max_tokens=written_most(run), beam=beam)
+    sources, prompts = (texts, None) if run.model.reads_source else (None, texts)
+    return generate(run.model, run.tokenizer, settings, sources=sources, prompts=prompts)
+
+
+@torch.inference_mode()
+def same_greedily(run: Run, text: list[int], mine: list[int], theirs: list[int]) -> bool:
+    """Whether two texts are equal, or part where the run finds both tokens equally likely: rounding decides there."""
+    if mine == theirs:
+        return True
+    end, reads = run.tokenizer.end, run.model.reads_source
+    ended = [*mine, end], [*theirs, end]
+    at = next(i for i, (a, b) in enumerate(zip(*ended, strict=False)) if a != b)
+    begun = run.tokenizer.begun([] if reads else text) + mine[:at]
+    sources, never = [[*text, end]] if reads else None, run.tokenizer.habits.never
+    session = Session(run.model, [begun], room=1, sources=sources, never=never)
+    values = session.log_probabilities()[0]
+    return near(float(values[ended[0][at]]), float(values[ended[1][at]]))
+
+
+def near(a: float, b: float) -> bool:
+    return abs(a - b) <= RELATIVE * max(1.0, abs(a))
