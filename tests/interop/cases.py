@@ -17,7 +17,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from torch import nn
 
 from tests.interop.folders import WORDS, vocabulary
-from tests.interop.translators import own_output, shaken, t5_pieces, two_models
+from tests.interop.translators import biased, never_padding, own_output, t5_pieces, two_models
 
 TEXT = ["The chicken didn't cross the road because it was too tired. A boy is eating an apple."] * 3
 
@@ -154,8 +154,6 @@ SIDES = {
 }
 MARIAN = {**SIDES, "eos_token_id": 0, "pad_token_id": 2, "decoder_start_token_id": 2, "activation_function": "swish"}
 BART = {**SIDES, "bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
-BANNED = {"bad_words_ids": [[2]]}
-biased = shaken("final_logits_bias")
 CASES: dict[str, Case] = {
     "gpt2": Case("GPT2LMHeadModel", GPT2, gpt2_tokens, more=3),
     "gpt2-untied": Case("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False, "n_inner": 29}, gpt2_tokens),
@@ -168,7 +166,7 @@ CASES: dict[str, Case] = {
     "t5": Case("T5ForConditionalGeneration", T5, t5_pieces, more=5),
     "t5-newer": Case("T5ForConditionalGeneration", NEWER, t5_pieces, also=own_output),
     "t5-newer-shared": Case("T5ForConditionalGeneration", NEWER, t5_pieces),
-    "marian": Case("MarianMTModel", {**MARIAN, **BANNED, "scale_embedding": True}, two_models, also=biased),
+    "marian": Case("MarianMTModel", {**MARIAN, "scale_embedding": True}, two_models, also=never_padding),
     "marian-deep": Case("MarianMTModel", {**MARIAN, "encoder_layers": 3, "d_model": 27}, two_models),
     "bart": Case("BartForConditionalGeneration", BART, roberta_tokens, more=3, also=biased),
     "bart-scaled": Case("BartForConditionalGeneration", {**BART, "scale_embedding": True}, roberta_tokens),

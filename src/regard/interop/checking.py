@@ -66,6 +66,9 @@ def compare(run: Run, source: Path | str) -> Comparison:
     for mine, wanted in answers(run, model, cut):
         difference = max(difference, float((mine - wanted).abs().max()))
         largest = max(largest, float(wanted.abs().max()))
+    if run.model.writes_text:  # searches of its own (several beginnings, forced ends) are not compared
+        given = {"bad_words_ids": model.generation_config.bad_words_ids, "decoder_start_token_id": run.tokenizer.start}
+        model.generation_config = library.GenerationConfig(**given)
     same_texts = not run.model.writes_text or written(run, cut) == list(written_there(run, model, cut))
     return Comparison(same_tokens, same_texts, difference, RELATIVE * largest)
 

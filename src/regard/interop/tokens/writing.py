@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write, write_json
+from regard.errors import UserError
 from regard.text import Tokenizer
-from regard.text.tokenizer import END, MASK, NONE, OTHERWISE, PAD, START, UNKNOWN
+from regard.text.tokenizer import END, FIRST, MASK, NONE, OTHERWISE, PAD, START, UNKNOWN
 
 ROLES = {START: ("bos_token", "cls_token"), END: ("eos_token", "sep_token"), PAD: ("pad_token",)}
-MORE = {UNKNOWN: "unk_token", MASK: "mask_token"}
+MORE = {"unk_token": UNKNOWN, "mask_token": MASK, "bos_token": FIRST, "cls_token": FIRST}  # where there is one
 
 
 def write_tokenizer(tokenizer: Tokenizer, folder: Path, *, source: bool, ends: bool) -> None:
@@ -19,13 +20,22 @@ def write_tokenizer(tokenizer: Tokenizer, folder: Path, *, source: bool, ends: b
     before += [tokenizer.called(symbol) for symbol in tokenizer.habits.lead]
     after = [tokenizer.called(END)] if source or ends else []
     tree["post_processor"] = around(tokenizer, before, after)
+    if tokenizer.beyond:
+        tree["model"] = within(tree["model"], len(tokenizer))
     write(folder / "tokenizer.json", (json.dumps(tree, ensure_ascii=False) + "\n").encode())
     names: dict[str, Any] = {role: tokenizer.called(ours) for ours, roles in ROLES.items() for role in roles}
-    for ours, role in MORE.items():
+    for role, ours in MORE.items():
         if tokenizer.has([ours]) and tokenizer.symbol(ours) != NONE:
             names[role] = tokenizer.called(ours)
     settings = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     write_json(folder / "tokenizer_config.json", {**settings, **names})
+
+
+def within(model: dict[str, Any], rows: int) -> dict[str, Any]:
+    """Without the pieces that the model has no vectors for; texts that have one of them are then cut otherwise."""
+    if model["type"] != "Unigram":
+        raise UserError("this run's tokenizer joins pieces that the model has no vectors for: that cannot be said there")
+    return {**model, "vocab": model["vocab"][:rows]}
 
 
 def around(tokenizer: Tokenizer, before: list[str], after: list[str]) -> dict[str, Any] | None:
