@@ -1,4 +1,4 @@
-"""RoBERTa (Liu et al., 2019) and XLM-RoBERTa (Conneau et al., 2020) as Hugging Face has them: BERT without segments.
+"""RoBERTa (Liu et al., 2019) and XLM-RoBERTa (Conneau et al., 2020) as Hugging Face has them: BERT with one segment.
 
 Positions begin at 2, behind the number of the padding: the first two rows are nobody's. Words are always guessed with
 GELU, and for labels a text has a pool of its own.
