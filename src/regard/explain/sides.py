@@ -75,13 +75,14 @@ def sides(
 
 def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = False) -> Side:
     """One text cut into tokens, with the start symbol before it, the end symbol after it, or both."""
+    starts = starts and (run.tokenizer.habits.opens or run.model.reads_source or not run.model.writes_text)
     found = tokens_of(run, text)
     if not found:
         raise UserError(f"the {what} {text!r} is empty: there is nothing to look at")
     first = [Token(run.tokenizer.start, START, None)] if starts else []
     last = [Token(run.tokenizer.end, END, None)] if ends else []
     symbols = " and ".join(["start"] * starts + ["end"] * ends)
-    run.model.fits(len(found) + starts + ends, f"the {what} with its {symbols} symbol")
+    run.model.fits(len(found) + starts + ends, f"the {what} with its {symbols} symbol" if symbols else f"the {what}")
     return Side(text, (*first, *found, *last))
 
 

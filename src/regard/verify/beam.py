@@ -12,7 +12,7 @@ from regard.verify.texts import MOST, compare_texts, continued, equally_likely
 def check(run: Run, inputs: Inputs) -> Finding:
     needs_text(run)
     model, tokenizer = run.model, run.tokenizer
-    rows = [tokenizer.begun([]) if inputs.sources is not None else list(text) for text in inputs.texts]
+    rows = [tokenizer.begun([] if inputs.sources is not None else text[1:]) for text in inputs.texts]
     most = MOST if inputs.sources is None else MOST if model.limit is None else min(MOST, model.limit)
     session = Session(model, rows, room=most, sources=inputs.sources, never=tokenizer.habits.never)
     searched = [best for (best,) in beam_search(session, Decode(beam=1), end=tokenizer.end, most=most)]

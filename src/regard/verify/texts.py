@@ -38,7 +38,7 @@ def equally_likely(run: Run, inputs: Inputs) -> Tie:
 
     def tie(row: int, mine: Hypothesis, theirs: Hypothesis, at: int) -> bool:
         alone, end = inputs.row(row), run.tokenizer.end
-        begun = alone.texts[0] if alone.sources is None else run.tokenizer.begun([])
+        begun = run.tokenizer.begun(alone.texts[0][1:] if alone.sources is None else [])
         session = Session(run.model, [begun + mine.tokens[:at]], room=1, sources=alone.sources)
         values = session.log_probabilities()[0].tolist()
         return near(*(values[text.tokens[at] if at < len(text.tokens) else end] for text in (mine, theirs)))
