@@ -73,7 +73,7 @@ def places(prefix: str, change: Change) -> tuple[Line, ...]:
 def model_of(config: Config, tensors: Mapping[str, Tensor], where: str, **fixed: Any) -> Model:
     """A translator all of whose settings but the `fixed` ones are sizes or words."""
     values = {**SPELLING.read(config, where), **fixed}
-    alike(config, values, where, heads="decoder_attention_heads", hidden="decoder_ffn_dim")
+    alike(config, {"decoder_attention_heads": values["heads"], "decoder_ffn_dim": values["hidden"]}, where)
     if values["output_bias"] is None:
         values["output_bias"] = BIAS in tensors
     if values["decoder_depth"] == values["depth"]:
@@ -81,13 +81,11 @@ def model_of(config: Config, tensors: Mapping[str, Tensor], where: str, **fixed:
     return Model(settings(Transformer, values, where), Translation())
 
 
-def alike(config: Config, values: Mapping[str, Any], where: str, **others: str) -> None:
-    """Sizes of the decoder that must be those of the encoder here."""
-    for ours, theirs in others.items():
-        if config.get(theirs, values[ours]) != values[ours]:
-            raise UserError(
-                f"{where}: {theirs} = {config[theirs]!r} and the encoder's is {values[ours]!r}: not supported"
-            )
+def alike(config: Config, wanted: Mapping[str, Any], where: str) -> None:
+    """Settings of the decoder that must be those of the encoder here."""
+    for name, value in wanted.items():
+        if config.get(name, value) != value:
+            raise UserError(f"{where}: {name} = {config[name]!r} and the encoder has {value!r}: not supported")
 
 
 def written(model: Model, vocabulary: int) -> Config:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import UserError
-from regard.interop.formats import ctranslate2, gguf, hugging_face, llama2c
+from regard.interop.formats import ctranslate2, fairseq, gguf, hugging_face, llama2c
 from regard.interop.imported import Imported
 
 
@@ -19,6 +19,7 @@ class Format(NamedTuple):
 
 FORMATS = (
     Format("a folder as CTranslate2 keeps it", ctranslate2.fits, ctranslate2.read),
+    Format("a file .pt of fairseq with its dictionary beside it", fairseq.fits, fairseq.read),
     Format("a GGUF file", gguf.fits, gguf.read),
     Format("a file of llama2.c with its vocabulary beside it", llama2c.fits, llama2c.read),
     Format("a folder as Hugging Face keeps it", hugging_face.fits, hugging_face.read),

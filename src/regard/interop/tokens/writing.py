@@ -34,7 +34,7 @@ def write_tokenizer(tokenizer: Tokenizer, folder: Path, *, source: bool, ends: b
 def within(model: dict[str, Any], rows: int) -> dict[str, Any]:
     """Without the pieces that the model has no vectors for; texts that have one of them are then cut otherwise."""
     if model["type"] != "Unigram":
-        raise UserError("this run's tokenizer joins pieces that the model has no vectors for: that cannot be said there")
+        raise UserError("the tokenizer of this run joins pieces that the model has no vectors for: it cannot be said")
     return {**model, "vocab": model["vocab"][:rows]}
 
 
