@@ -90,7 +90,7 @@ def turning(config: Config, where: str) -> dict[str, Any]:
         raise UserError(f"{where}: rope_parameters = {given!r} is not supported")
     Spelling(only=PARTLY).read(given, where)
     kind = given.get("rope_type", given.get("type", "default"))
-    found = {"rotary_base": given.get("rope_theta", config.get("rope_theta") or 10_000.0)}
+    found = {"rotary_base": given.get("rope_theta") or config.get("rope_theta") or 10_000.0}
     if kind == "default" or (factor := given.get("factor")) == 1:
         return found
     if kind == "linear":
