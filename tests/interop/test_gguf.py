@@ -131,6 +131,8 @@ def test_numbers_in_few_bits_are_made_float32(kind: str, tmp_path: Path) -> None
 WORDS = {
     "gpt-2": ["x", "Ġ12345", "ĠIT", "'", "S"],
     "llama-bpe": ["x", "Ġ", "123", "45", "ĠIT", "'S"],
+    "default": ["x", "Ġ12345", "ĠIT", "'", "S"],
+    "smollm": ["x", "Ġ", "1", "2", "3", "4", "5", "ĠIT", "'", "S"],
     "qwen2": ["x", "Ġ", "1", "2", "3", "4", "5", "ĠIT", "'S"],
 }
 TEXTS = (
@@ -152,10 +154,13 @@ def cut_there(pre: str, tree: dict[str, Any]) -> Backend:
         level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
         tree["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, level]}
         tree["model"]["ignore_merges"] = True
+    if pre == "smollm":
+        digits = {"type": "Digits", "individual_digits": True}
+        tree["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [digits, tree["pre_tokenizer"]]}
     return Backend.from_str(json.dumps(tree))
 
 
-@pytest.mark.parametrize("pre", ["gpt-2", "llama-bpe", "qwen2"])
+@pytest.mark.parametrize("pre", WORDS)
 def test_text_is_cut_as_by_their_tokenizers(pre: str, tmp_path: Path) -> None:
     theirs = CASES["qwen2"].write(tmp_path)
     writer = started(tmp_path / "small.gguf", theirs, "qwen2")
@@ -163,7 +168,10 @@ def test_text_is_cut_as_by_their_tokenizers(pre: str, tmp_path: Path) -> None:
     writer.add_eos_token_id(0)
     put(writer, theirs, "qwen2")
     finished(writer)
-    tokenizer = import_model(tmp_path / "small.gguf", tmp_path / "run").tokenizer
+    found = import_model(tmp_path / "small.gguf", tmp_path / "run")
+    told = ["the file does not say how text is cut; here as GPT-2 does"]
+    assert found.about["remarks"] == (told if pre == "default" else [])
+    tokenizer = found.tokenizer
     backend = cut_there(pre, json.loads(backend.to_str()))
     backend.encode_special_tokens = True
     for text in TEXTS:
