@@ -16,7 +16,7 @@ from regard.place import Place
 from regard.systems import System
 from regard.text import Tokenizer
 from regard.text.gaps import Gapped
-from regard.text.tokenizer import MASK, SPECIALS
+from regard.text.tokenizer import MASK, NONE, SPECIALS
 
 TOGETHER = 64  # texts read side by side
 Progress = Callable[[int], None]
@@ -55,7 +55,8 @@ def fill_masks(
     The special symbols are no words: they are left out, and what probability they have is missing. A model that looks
     at trees is given texts with theirs.
     """
-    mask, special = tokenizer.symbol(MASK), [tokenizer.symbol(name) for name in (*SPECIALS, MASK)]
+    mask = tokenizer.symbol(MASK)
+    special = [number for name in (*SPECIALS, MASK) if (number := tokenizer.symbol(name)) != NONE]
     masked = [text.masked(tokenizer) for text in texts]
     rows, trees = [[tokenizer.start, *ids, tokenizer.end] for ids, _ in masked], [tree for _, tree in masked]
     for row in rows:
