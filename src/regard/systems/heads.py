@@ -38,7 +38,7 @@ def last(vectors: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None) -
     """Where a text that is read onward has been read to its end."""
     if present is None:
         return vectors[:, -1]
-    return vectors[torch.arange(len(vectors), device=vectors.device), present.sum(1) - 1]
+    return vectors[torch.arange(vectors.shape[0], device=vectors.device), present.sum(1) - 1]
 
 
 def ends(vectors: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None) -> Float[Tensor, "b w"]:
