@@ -28,6 +28,8 @@ from regard.interop.family import Family, Model
 from regard.interop.files.hugging_face import CONFIG, SAFE
 from regard.interop.names import spelled
 from regard.interop.tokens import GENERATION
+from regard.interop.onnx.checking import compare as compare_onnx
+from regard.interop.onnx.writing import onnx
 from regard.interop.tokens.writing import write_tokenizer
 from regard.text.tokenizer import FIRST
 from regard.train.run import staged
@@ -138,4 +140,5 @@ def generation(run: Run) -> dict[str, Any]:
 WAYS: dict[str, tuple[Callable[[Run, Path], str], Callable[[Run, Path], Comparison]]] = {
     "hf": (hugging_face, compare),
     "ct2": (ctranslate2, compare_ct2),
+    "onnx": (onnx, compare_onnx),
 }

@@ -1,6 +1,9 @@
 """The texts that a run and its export must write alike, and when two texts are as good as equal."""
 
+from pathlib import Path
+
 import torch
+from tokenizers import Tokenizer as Backend
 
 from regard.checkpoint import Run
 from regard.data.prepare import stores
@@ -41,6 +44,14 @@ def written(run: Run, texts: list[list[int]], beam: int) -> list[list[Hypothesis
     settings = Decode(max_tokens=written_most(run), beam=beam)
     sources, prompts = (texts, None) if run.model.reads_source else (None, texts)
     return generate(run.model, run.tokenizer, settings, sources=sources, prompts=prompts)
+
+
+def cut_alike(run: Run, folder: Path) -> bool:
+    """The tokenizer beside the model cuts texts into the words of its vocabulary as the run does."""
+    backend, lead = Backend.from_file(str(folder / "tokenizer.json")), len(run.tokenizer.lead)
+    backend.encode_special_tokens = True
+    mine = [run.tokenizer.encode_with_offsets(text).pieces[lead:] for text in TEXTS]
+    return mine == [backend.encode(text, add_special_tokens=False).tokens for text in TEXTS]
 
 
 @torch.inference_mode()

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer as Backend
 
 from regard.checkpoint import Run
 from regard.decode import Hypothesis
 from regard.decode.session import table
-from regard.interop.checking import RELATIVE, TEXTS, Comparison
+from regard.interop.checking import RELATIVE, Comparison
 from regard.interop.ct2.writing import pooled, theirs
-from regard.interop.samples import near, same_greedily, samples, written, written_most
+from regard.interop.samples import cut_alike, near, same_greedily, samples, written, written_most
 from regard.place import Place
 from regard.shapes import Tensor
 
@@ -33,14 +32,6 @@ def compare(run: Run, folder: Path) -> Comparison:
         largest = max(largest, float(wanted.abs().max()))
     same_texts = not run.model.writes_text or (greedily_same(run, there, texts) and same_by_beam(run, there, texts))
     return Comparison(cut_alike(run, folder), same_texts, difference, RELATIVE * largest)
-
-
-def cut_alike(run: Run, folder: Path) -> bool:
-    """The tokenizer beside the model cuts texts into the words of its vocabulary as the run does."""
-    backend, lead = Backend.from_file(str(folder / "tokenizer.json")), len(run.tokenizer.lead)
-    backend.encode_special_tokens = True
-    mine = [run.tokenizer.encode_with_offsets(text).pieces[lead:] for text in TEXTS]
-    return mine == [backend.encode(text, add_special_tokens=False).tokens for text in TEXTS]
 
 
 def numbers(run: Run, there: Any, texts: list[list[int]]) -> Iterator[tuple[Tensor, Tensor]]:
