@@ -58,10 +58,9 @@ def fill(
 
 def writes_spans(run: Any) -> bool:
     """Whether it writes what stood in a gap; a run that neither does that nor guesses words is refused."""
-    from regard.objectives import SpanCorruption
     from regard.text.tokenizer import MASK
 
-    if isinstance(run.recipe.objective, SpanCorruption):
+    if sentinels(run):
         return True
     if run.model.writes_text or run.model.answers != "words" or not run.tokenizer.has((MASK,)):
         raise UserError(
@@ -69,6 +68,17 @@ def writes_spans(run: Any) -> bool:
             "'spans' (t5)"
         )
     return False
+
+
+def sentinels(run: Any) -> tuple[int, ...]:
+    """The symbols that stand for gaps in what it reads; a translator from elsewhere that has them learnt both."""
+    from regard.objectives import SpanCorruption
+    from regard.text.tokenizer import Habits
+
+    asked = run.recipe.objective
+    if run.model.reads_source and run.tokenizer.habits != Habits() and run.tokenizer.has(SpanCorruption().symbols):
+        asked = SpanCorruption()
+    return tuple(map(run.tokenizer.symbol, asked.symbols)) if isinstance(asked, SpanCorruption) else ()
 
 
 def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
@@ -119,8 +129,7 @@ def written(run: Any, texts: Sequence[str], gapped: Sequence[Any]) -> list[Recor
     """What the model writes for each gap, and the text with it."""
     from regard.decode import fill_spans
 
-    sentinels = tuple(map(run.tokenizer.symbol, run.recipe.objective.symbols))
-    about = {"sentinels": sentinels, "settings": run.recipe.decode}
+    about = {"sentinels": sentinels(run), "settings": run.recipe.decode}
     with counting(len(texts), "filled") as on_done:
         found = fill_spans(run.model, run.tokenizer, gapped, **about, on_done=on_done)
     if empty := sum(span.log_probability is None for gaps in found for span in gaps):

@@ -1,5 +1,6 @@
 """A run beside the same model in the library `transformers`: the same tokens, scores and texts?"""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,9 @@ class Comparison:
 def compare(run: Run, source: Path | str) -> Comparison:
     """A few texts, read together, in both. Nothing is downloaded, and no code of the folder is run."""
     library, where = theirs(), Folder(Path(source))
-    cutter = library.AutoTokenizer.from_pretrained(source, local_files_only=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Marian's would like another package for what it never does
+        cutter = library.AutoTokenizer.from_pretrained(source, local_files_only=True)
     model = getattr(library, where.json(CONFIG)["architectures"][0]).from_pretrained(source, local_files_only=True)
     model = model.float().eval().to(run.model.device)
     lead = len(run.tokenizer.lead)

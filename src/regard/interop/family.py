@@ -69,8 +69,7 @@ class Family:
     """One family. `system` is the class of our settings, `class_of` their class for an objective of ours.
 
     `heads` are lines of the table that only models for this objective have. `idle` are tensors that their class has and
-    this model has not, because nothing there uses them; they are written as zeros. The objective `otherwise` is that
-    of a model whose vocabulary lacks the symbols of its own.
+    this model has not, because nothing there uses them; they are written as zeros.
     """
 
     kind: str
@@ -83,7 +82,6 @@ class Family:
     remarks: Callable[[Config], list[str]] = lambda config: []
     heads: Callable[[Any], tuple[Line, ...]] = lambda objective: ()
     idle: Callable[[Model], Mapping[str, Shape]] = lambda model: {}
-    otherwise: Any = None
 
     def names(self, model: Model) -> Table:
         """The names of a model's tensors, those of its heads too."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from regard.text.tokenizer import MASK, Tokenizer
+from regard.text.tokenizer import BLANKS, MASK, Tokenizer
 
 MARKS = (MASK, "[MASK]", "___")
 GAP = re.compile("|".join((re.escape(MASK), re.escape("[MASK]"), "_{3,}")))
@@ -54,8 +54,14 @@ class Gapped:
         *before, last = self.read
         found = ""
         for part, whole, tokens in zip(before, self.parts[:-1], fillings, strict=True):
-            found = self._fill(self._join(found, part), tokenizer.decode(list(tokens)), part != whole)
+            found = self._fill(self._join(found, part), self._words(tokenizer, list(tokens)), part != whole)
         return self._join(found, last)
+
+    def _words(self, tokenizer: Tokenizer, tokens: list[int]) -> str:
+        """With the blank of the first token, which some leave out at the beginning of a text."""
+        words = tokenizer.decode(tokens)
+        begun = self.kind in GLUED and tokens and tokenizer.piece(tokens[0])[0] in BLANKS
+        return f" {words}" if begun and not words[:1].isspace() else words
 
     def _fill(self, before: str, words: str, blank: bool) -> str:
         """`blank` says that one was given before the gap and is left to the words."""

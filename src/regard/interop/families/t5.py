@@ -1,12 +1,13 @@
 """T5 as Hugging Face has it (S10), versions 1.0 and 1.1. What is written begins with the padding.
 
-Version 1.1 has an output of its own. A file may leave it out where it is the word vectors, not made smaller.
+Every task is answered by writing text, so it is a translator; with its sentinels it fills gaps too. Version 1.1 has an
+output of its own. A file may leave it out where it is the word vectors, not made smaller.
 """
 
 from regard.interop.family import Config, Family, Model, Spelling, settings
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
-from regard.objectives import SpanCorruption, Translation
+from regard.objectives import Translation
 from regard.systems.t5 import T5
 
 SPELLING = Spelling(
@@ -87,7 +88,7 @@ def read(config: Config, tensors, where: str) -> Model:
     values["tied"] = bool(config.get("scale_decoder_outputs", config.get("tie_word_embeddings") is not False))
     if values["decoder_depth"] in (None, values["depth"]):
         values["decoder_depth"] = 0
-    return Model(settings(T5, values, where), SpanCorruption())
+    return Model(settings(T5, values, where), Translation(smoothing=0.0))
 
 
 def write(model: Model, vocabulary: int) -> Config:
@@ -104,5 +105,4 @@ FAMILY = Family(
     table,
     class_of=lambda objective: "T5ForConditionalGeneration",
     symbols=Symbols(start=("decoder_start_token_id", "<pad>"), sentinels=100),
-    otherwise=Translation(),
 )

@@ -1,6 +1,5 @@
 """A folder as Hugging Face keeps it: the family that its `config.json` names."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from regard.errors import UserError, suggest
@@ -27,8 +26,6 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     table = family.names(made)
     rows = rows_of(table, theirs, file)
     tokenizer, text = tokens.read(folder, family.symbols, config, rows)
-    if family.otherwise is not None and not tokenizer.has(made.objective.symbols):
-        made = replace(made, objective=family.otherwise)
     model, left_out = filled(made, table, theirs, tokenizer, file, allow)
     about = {
         "from": str(folder.path.absolute()),

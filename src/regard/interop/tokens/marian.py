@@ -1,9 +1,11 @@
 """Marian's vocabulary (B1): one numbered list of the pieces of two SentencePiece models, for sources and for targets.
 
-A text is cut as the model for sources cuts it. A piece that it lacks and another could stand for is spelled with a mark
-that no text has: it is read back, and never found. Pieces of that model without a number are steps to others.
+A text is cut as the model for sources cuts it; of that model's pieces without a number all are unknown. A piece that it
+lacks is spelled with a mark that no text has: it is read back, and never found. Only a character that the model does
+not know is found where it stands alone: several together are one unknown piece, whatever they are.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,19 +24,20 @@ def read(folder: Folder) -> dict[str, Any]:
     if given.get("separate_vocabs"):
         raise UserError(f"{folder.path}: separate_vocabs, one for sources and one for targets, is not supported")
     path = folder.first(SOURCE)
-    symbols = [given.get(key) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
+    told = [given.get(key) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
+    symbols = [symbol.get("content") if isinstance(symbol, dict) else symbol for symbol in told]
     return numbered(parsed(path), folder.json(folder.first(NUMBERS).name), symbols, str(path))
 
 
 def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where: str) -> dict[str, Any]:
     """The pieces of a model under other numbers; what has none is numbered behind them."""
+    given = numbers.values()
+    if not all(type(number) is int for number in given) or {*given} != {*range(len(given))}:
+        raise UserError(f"{where}: the {len(given)} tokens beside it are not numbered from 0 to {len(given) - 1}")
     names = sorted(numbers, key=lambda name: numbers[name])
-    if [numbers[name] for name in names] != list(range(len(names))):
-        raise UserError(f"{where}: the {len(names)} tokens beside it are not numbered from 0 to {len(names) - 1}")
     mine = {piece: (score, kind) for piece, score, kind in zip(source.pieces, source.scores, source.kinds, strict=True)}
     unknown = source.pieces[source.kinds.index(UNKNOWN)] if UNKNOWN in source.kinds else "<unk>"
-    lowest = min(source.scores)
-    single = {piece for piece in mine if len(piece) == 1}
+    lowest, seen = min(source.scores), {c for piece, (_, kind) in mine.items() if kind in (NORMAL, USER) for c in piece}
 
     def told(name: str) -> tuple[str, float, int]:
         if name == unknown or name in symbols:
@@ -43,12 +46,24 @@ def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where:
             return name, 0.0, USER
         if name in mine:
             return name, *mine[name]
-        return (name if single.isdisjoint(name) else name + HIDDEN), lowest, NORMAL
+        return (name if len(name) == 1 and name not in seen else name + HIDDEN), lowest, NORMAL
 
     steps = [(piece, *rest) for piece, rest in mine.items() if piece not in numbers and rest[1] == NORMAL]
     pieces, scores, kinds = (list(column) for column in zip(*map(told, names), *steps, strict=True))
     tree = replace(source, pieces=pieces, scores=scores, kinds=kinds).tree(where)
     unseen = {"type": "Replace", "pattern": {"String": HIDDEN}, "content": ""}
-    tree["normalizer"]["normalizers"].insert(0, unseen)
+    together = {"type": "Replace", "pattern": {"Regex": f"[^{ranges({*seen, ' '})}]{{2,}}"}, "content": HIDDEN}
+    tree["normalizer"]["normalizers"] = [unseen, *tree["normalizer"]["normalizers"], together]
     tree["decoder"]["decoders"].insert(0, unseen)
     return {**tree, KNOWN: len(names)}
+
+
+def ranges(characters: Iterable[str]) -> str:
+    """What stands between the brackets of a pattern for these characters."""
+    found: list[list[int]] = []
+    for code in sorted(map(ord, characters)):
+        if found and found[-1][1] == code - 1:
+            found[-1][1] = code
+        else:
+            found.append([code, code])
+    return "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in found)
