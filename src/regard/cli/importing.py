@@ -91,7 +91,7 @@ def export(
     run: Annotated[Path, Parameter(help="Folder of the run.")],
     /,
     *,
-    to: Annotated[str, Parameter(help="hf: a folder that 'transformers' reads.")],
+    to: Annotated[str, Parameter(help="hf, for 'transformers'; ct2, for CTranslate2; onnx, for any runtime of it.")],
     out: Annotated[Path, Parameter(help="Folder to write to.")],
     force: Annotated[bool, flag("Overwrite an export that is there.")] = False,
     json: Json = False,
