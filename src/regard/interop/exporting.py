@@ -27,9 +27,9 @@ from regard.interop.families import FAMILIES
 from regard.interop.family import Family, Model
 from regard.interop.files.hugging_face import CONFIG, SAFE
 from regard.interop.names import spelled
-from regard.interop.tokens import GENERATION
 from regard.interop.onnx.checking import compare as compare_onnx
 from regard.interop.onnx.writing import onnx
+from regard.interop.tokens import GENERATION
 from regard.interop.tokens.writing import write_tokenizer
 from regard.text.tokenizer import FIRST
 from regard.train.run import staged
