@@ -231,41 +231,8 @@ def test_an_output_of_its_own_stops(tmp_path: Path) -> None:
     import_model(source, tmp_path / "run")
     tied["cls.predictions.decoder.weight"][3, 5] += 1
     save_file({**tensors, **tied}, source / "model.safetensors")
-    with refused("is not what it is tied to here: not supported"):
+    with refused("differs from 'bert.embeddings.word_embeddings.weight', and here they are one"):
         import_model(source, tmp_path / "other")
-
-
-class Bomb:
-    def __reduce__(self):
-        return (Path.touch, (Path("exploded"),))
-
-
-def test_nothing_in_a_pickle_is_executed(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (source / "model.safetensors").unlink()
-    for content in ({"embeddings.word_embeddings.weight": Bomb()}, {"step": 7}, [torch.zeros(2)]):
-        torch.save(content, source / "pytorch_model.bin")
-        with refused("holds more than"):
-            import_model(source, tmp_path / "run")
-    assert not (tmp_path / "exploded").exists()
-
-
-def test_a_folder_that_is_damaged_or_no_model_is_refused(source: Path, tmp_path: Path) -> None:
-    with refused("no such file or folder"):
-        import_model(tmp_path / "none", tmp_path / "run")
-    (tmp_path / "empty").mkdir()
-    with refused("has no config.json: it is no model to import"):
-        import_model(tmp_path / "empty", tmp_path / "run")
-    (source / "model.safetensors").write_bytes(b"\x00" * 50)
-    with refused("model.safetensors is damaged"):
-        import_model(source, tmp_path / "run")
-    (source / "model.safetensors").unlink()
-    with refused("has no model.safetensors and no model.safetensors.index.json and no pytorch_model.bin and no"):
-        import_model(source, tmp_path / "run")
-    for text, words in (("{", "config.json is damaged"), ("[]", "config.json is damaged: it holds no settings")):
-        (source / "config.json").write_text(text)
-        with refused(words):
-            import_model(source, tmp_path / "run")
 
 
 def test_a_run_that_is_there_is_kept(source: Path, tmp_path: Path) -> None:
@@ -294,45 +261,3 @@ def test_tensors_may_lie_in_several_files(source: Path, tmp_path: Path) -> None:
     index.write_text(json.dumps({"weight_map": {**places, "more": "part-3.safetensors"}}))
     with refused("is in another file too"):
         import_model(source, tmp_path / "twice")
-
-
-@pytest.mark.parametrize(
-    ("places", "words"),
-    [
-        ({"a": "../secret.safetensors"}, "names '../secret.safetensors', which is no file of this folder"),
-        ({"a": "/etc/passwd"}, "names '/etc/passwd', which is no file of this folder"),
-        ({"a": "..\\secret"}, "which is no file of this folder"),
-        ({"a": ".."}, "has no ..: it is no model to import"),
-        ({"a": "gone.safetensors"}, "has no gone.safetensors"),
-        ({"a": 7}, "does not say which file each tensor is in"),
-        ([], "does not say which file each tensor is in"),
-    ],
-)
-def test_names_of_files_play_no_tricks(places: Any, words: str, source: Path, tmp_path: Path) -> None:
-    (source / "model.safetensors").rename(tmp_path / "secret.safetensors")
-    (source / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
-    with refused(words):
-        import_model(source, tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "is damaged"),
-        (b"\xff" * 8 + b"{}", "is damaged"),  # a header longer than any file
-        (b"\x02\x00\x00\x00\x00\x00\x00\x00{", "is damaged"),
-        (b"\x30\x00\x00\x00\x00\x00\x00\x00" + b'{"a":{"dtype":"F32","shape":[9999999999999],"da', "is damaged"),
-    ],
-)
-def test_absurd_headers_end_in_one_line(content: bytes, words: str, source: Path, tmp_path: Path) -> None:
-    (source / "model.safetensors").write_bytes(content)
-    with refused(words):
-        import_model(source, tmp_path / "run")
-
-
-def test_a_file_that_was_cut_off_is_refused(source: Path, tmp_path: Path) -> None:
-    whole = (source / "model.safetensors").read_bytes()
-    for kept in (len(whole) - 1, len(whole) // 2, 100):
-        (source / "model.safetensors").write_bytes(whole[:kept])
-        with refused("model.safetensors is damaged"):
-            import_model(source, tmp_path / "run")

@@ -1,7 +1,8 @@
 """A run beside the same model in the library `transformers`: the same tokens, scores and texts?"""
 
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from regard.checkpoint import Run
 from regard.decode import generate
 from regard.decode.session import table
 from regard.decode.settings import Decode
-from regard.errors import UserError
+from regard.errors import UserError, suggest
+from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import CONFIG, Folder
+from regard.interop.files.pickled import first_line
 from regard.place import Place
 from regard.shapes import Bool, Int, Tensor
 
@@ -54,26 +57,67 @@ class Comparison:
 @torch.inference_mode()
 def compare(run: Run, source: Path | str) -> Comparison:
     """A few texts, read together, in both. Nothing is downloaded, and no code of the folder is run."""
-    library, where = theirs(), Folder(Path(source))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Marian's would like another package for what it never does
-        cutter = library.AutoTokenizer.from_pretrained(source, local_files_only=True)
-    model = getattr(library, where.json(CONFIG)["architectures"][0]).from_pretrained(source, local_files_only=True)
-    model = model.float().eval().to(run.model.device)
-    lead = len(run.tokenizer.lead)
+    library = theirs()
+    cutter, model = opened(library, run, Folder(Path(source)))
     cut = [run.tokenizer.encode(text) for text in TEXTS]
-    same_tokens = [ids[lead:] for ids in cut] == cutter(list(TEXTS), add_special_tokens=False)["input_ids"]
+    same_tokens = cut_alike(run, cutter, cut)
     if (limit := run.model.limit) is not None:
         cut = [ids[: max(1, limit - WRITTEN - 2)] for ids in cut]
-    difference, largest = 0.0, 1.0
-    for mine, wanted in answers(run, model, cut):
-        difference = max(difference, float((mine - wanted).abs().max()))
-        largest = max(largest, float(wanted.abs().max()))
+    difference, tolerance = farthest(answers(run, model, cut))
     if run.model.writes_text:  # searches of its own (several beginnings, forced ends) are not compared
         given = {"bad_words_ids": model.generation_config.bad_words_ids, "decoder_start_token_id": run.tokenizer.start}
         model.generation_config = library.GenerationConfig(**given)
     same_texts = not run.model.writes_text or written(run, cut) == list(written_there(run, model, cut))
-    return Comparison(same_tokens, same_texts, difference, RELATIVE * largest)
+    return Comparison(same_tokens, same_texts, difference, tolerance)
+
+
+def farthest(pairs: Iterable[tuple[Tensor, Tensor]]) -> tuple[float, float]:
+    """The largest difference between two numbers, infinite where one of them is none; and the one that is allowed."""
+    difference, largest = 0.0, 1.0
+    for mine, wanted in pairs:
+        apart = (mine - wanted).abs()
+        if not bool(apart.isfinite().all()):
+            return math.inf, RELATIVE * largest
+        difference = max(difference, float(apart.max()))
+        largest = max(largest, float(wanted.abs().max()))
+    return difference, RELATIVE * largest
+
+
+def opened(library: Any, run: Run, folder: Folder) -> tuple[Any, Any]:
+    """Their tokenizer and their model, of the class that the run's task asks for."""
+    kind, path = folder.json(CONFIG).get("model_type"), folder.path
+    if kind not in [*FAMILIES]:
+        raise UserError(f"{path / CONFIG}: model_type = {kind!r} is not supported{suggest(str(kind), list(FAMILIES))}")
+    made = getattr(library, FAMILIES[kind].class_of(run.recipe.objective))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Marian's would like another package for what it never does
+            cutter = library.AutoTokenizer.from_pretrained(path, local_files_only=True)
+        model = made.from_pretrained(path, local_files_only=True)
+    except Exception as error:  # of any kind, as many packages take part
+        raise UserError(f"'transformers' cannot read {path}: {first_line(error)}") from None
+    return cutter, model.float().eval().to(run.model.device)
+
+
+def cut_alike(run: Run, cutter: Any, cut: list[list[int]]) -> bool:
+    """The same tokens, and the same symbols around them, where their tokenizer puts any around a text.
+
+    A text that is to be written on begins as there in any case.
+    """
+    lead, texts = len(run.tokenizer.lead), list(TEXTS)
+    bare, whole = cutter(texts, add_special_tokens=False)["input_ids"], cutter(texts)["input_ids"]
+    if [ids[lead:] for ids in cut] != bare:
+        return False
+    goes_on = run.model.writes_text and not run.model.reads_source
+    return (whole == bare and not goes_on) or whole == [read(run, ids) for ids in cut]
+
+
+def read(run: Run, ids: list[int]) -> list[int]:
+    """What the run reads where it is given a text of these tokens."""
+    symbols = run.tokenizer
+    if run.model.reads_source:
+        return [*ids, symbols.end]
+    return symbols.begun(ids) if run.model.writes_text else [symbols.start, *ids, symbols.end]
 
 
 def answers(run: Run, model: Any, cut: list[list[int]]) -> Iterator[tuple[Tensor, Tensor]]:

@@ -57,11 +57,15 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Model:
-    """What a file holds besides its tensors: the settings of the system, the task its heads are for, and its labels."""
+    """What a file holds besides its tensors: the settings of the system, the task its heads are for, and its labels.
+
+    Where a head that is there has no task here, `why` says so.
+    """
 
     system: Any
     objective: Any
     labels: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)

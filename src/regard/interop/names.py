@@ -8,7 +8,7 @@ lines there are: one of them that the file lacks is missing, one of the file's t
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -122,23 +122,31 @@ class Table:
             found[theirs] = Pair(theirs, parts, line.change)
         return list(found.values())
 
-    def whole(self, theirs: Mapping[str, Tensor], known: Iterable[str]) -> dict[str, Tensor]:
-        """The tensors of a file under their whole names, without what is idle."""
+    def whole(self, theirs: Mapping[str, Tensor], known: Iterable[str], where: str) -> dict[str, Tensor]:
+        """The tensors of a file under their whole names, without what is idle. Two of one name that differ stop."""
         names = {*known, *self.tied}
-        found = {}
+        found: dict[str, Tensor] = {}
+        spelt: dict[str, str] = {}
         for name, tensor in theirs.items():
             if matches(name, self.idle):
                 continue
-            for ending, now in self.old.items():
-                name = name.removesuffix(ending) + now if name.endswith(ending) else name
-            longer = self.prefix + name
-            found[longer if name not in names and longer in names else name] = tensor
+            full = self.spelled_out(name, names)
+            if full in found and not same(found[full], tensor):
+                raise UserError(f"{where}: '{full}' is there twice, as '{spelt[full]}' and '{name}'; keep one of them")
+            found[full], spelt[full] = tensor, name
         return found
+
+    def spelled_out(self, name: str, known: Container[str]) -> str:
+        """The whole name of a tensor, with today's ending."""
+        for ending, now in self.old.items():
+            name = name.removesuffix(ending) + now if name.endswith(ending) else name
+        longer = self.prefix + name
+        return longer if name not in known and longer in known else name
 
     def left_out(self, theirs: Mapping[str, Tensor], ours: Iterable[str]) -> list[str]:
         """The names of those tensors of a file that a model has no place for."""
         known = {pair.theirs for pair in self.pairs(ours)}
-        return [name for name in self.whole(theirs, known) if name not in known and name not in self.tied]
+        return [name for name in self.whole(theirs, known, "") if name not in known and name not in self.tied]
 
 
 def names_of(line: Line) -> tuple[str, ...]:
@@ -146,24 +154,31 @@ def names_of(line: Line) -> tuple[str, ...]:
 
 
 def translated(
-    table: Table, theirs: Mapping[str, Tensor], shapes: Mapping[str, Shape], where: str, allowed: Iterable[str] = ()
+    table: Table,
+    theirs: Mapping[str, Tensor],
+    shapes: Mapping[str, Shape],
+    where: str,
+    *,
+    allowed: Iterable[str] = (),
+    why: str = "",
 ) -> dict[str, Tensor]:
     """The tensors of a file under our names, for a model whose tensors have these shapes.
 
     A tensor that is missing, unused or of another shape stops, unless its name there is `allowed` by a pattern; one
-    that is missing is then left out of the result.
+    that is missing is then left out of the result. `why` is what is known of those that are unused.
     """
-    pairs = table.pairs(shapes)
+    pairs, may = table.pairs(shapes), tuple(allowed)
     known = {pair.theirs for pair in pairs}
     tied = {name: main for name, main in table.tied.items() if name not in known}
-    given = untied(table.whole(theirs, known), tied, where)
+    given = untied(table.whole(theirs, known, where), tied, where, may)
     given |= {name: given[main] for name, main in table.same.items() if name not in given and main in given}
-    may = tuple(allowed)
-    missing = [pair.theirs for pair in pairs if pair.theirs not in given]
-    unused = sorted(set(given) - known)
-    for what, names, fine in (("missing", missing, may), ("unused", unused, (*may, *table.spare))):
-        if wrong := [name for name in names if not matches(name, fine)]:
-            raise UserError(f"{where}: {listed(wrong)} {what}; '--allow PATTERN' goes on without")
+    missing = [pair.theirs for pair in pairs if not (pair.theirs in given or matches(pair.theirs, may))]
+    if missing:
+        new = "a new one" if len(missing) == 1 else "new ones"
+        raise UserError(f"{where}: {listed(missing)} missing; '--allow PATTERN' goes on with {new}, never trained")
+    if unused := [name for name in sorted(set(given) - known) if not matches(name, (*may, *table.spare))]:
+        because = f": {why}" if why else ""
+        raise UserError(f"{where}: {listed(unused)} unused{because}; '--allow PATTERN' goes on without")
     found: dict[str, Tensor] = {}
     for theirs_name, ours, change in pairs:
         if theirs_name in given:
@@ -181,20 +196,28 @@ def spelled(table: Table, mine: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def fitting(tensor: Tensor, change: Change, wanted: list[Shape], where: str) -> list[Tensor]:
     """What a tensor is made into, if that has the shapes which are wanted."""
+    if not tensor.is_floating_point():
+        raise UserError(
+            f"{where} is of {tensor.dtype}: quantised weights are not supported; give the model as it was before"
+        )
     expected = list(change.back([torch.empty(shape, device="meta") for shape in wanted]).shape)
     if list(tensor.shape) != expected:
         raise UserError(f"{where} has shape {list(tensor.shape)}, the configuration asks for {expected}")
     return change.into(tensor, wanted)
 
 
-def untied(given: dict[str, Tensor], tied: Mapping[str, str], where: str) -> dict[str, Tensor]:
+def untied(
+    given: dict[str, Tensor], tied: Mapping[str, str], where: str, allowed: tuple[str, ...]
+) -> dict[str, Tensor]:
     """Each tensor once, under its main name. Two that are one here and differ there stop."""
     found = {name: tensor for name, tensor in given.items() if name not in tied}
     for name, main in tied.items():
-        if name not in given:
+        if name not in given or (main in found and matches(name, allowed)):
             continue
         if main in found and not same(found[main], given[name]):
-            raise UserError(f"{where}: '{name}' is not what it is tied to here: not supported")
+            raise UserError(
+                f"{where}: '{name}' differs from '{main}', and here they are one; '--allow {name}' leaves it out"
+            )
         found.setdefault(main, given[name])
     return found
 

@@ -10,7 +10,7 @@ import torch
 from regard.checkpoint import Run
 from regard.decode import Hypothesis
 from regard.decode.session import table
-from regard.interop.checking import RELATIVE, Comparison
+from regard.interop.checking import Comparison, farthest
 from regard.interop.ct2.writing import pooled, theirs
 from regard.interop.samples import cut_alike, near, same_greedily, samples, written, written_most
 from regard.place import Place
@@ -26,12 +26,9 @@ def compare(run: Run, folder: Path) -> Comparison:
     kind = "Translator" if run.model.reads_source else "Generator" if run.model.writes_text else "Encoder"
     there = getattr(theirs(), kind)(str(folder), **ALONE)
     texts = samples(run)
-    difference, largest = 0.0, 1.0
-    for mine, wanted in numbers(run, there, texts):
-        difference = max(difference, float((mine - wanted).abs().max()))
-        largest = max(largest, float(wanted.abs().max()))
+    difference, tolerance = farthest(numbers(run, there, texts))
     same_texts = not run.model.writes_text or (greedily_same(run, there, texts) and same_by_beam(run, there, texts))
-    return Comparison(cut_alike(run, folder), same_texts, difference, RELATIVE * largest)
+    return Comparison(cut_alike(run, folder), same_texts, difference, tolerance)
 
 
 def numbers(run: Run, there: Any, texts: list[list[int]]) -> Iterator[tuple[Tensor, Tensor]]:

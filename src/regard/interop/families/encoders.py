@@ -131,9 +131,8 @@ class Encoders:
         if system.segments < 1 and "segments" not in self.fixed:
             raise UserError(f"{where}: type_vocab_size = {system.segments} is not supported")
         system = self.settled(replace(system, context=system.context - self.before) if self.before else system)
-        names = {*self.table.whole(tensors, astuple(self.marks))} or {
-            *astuple(self.marks)
-        }  # not seen: all may be there
+        marks = astuple(self.marks)
+        names = {*self.table.whole(tensors, marks, where)} or {*marks}  # not seen: all may be there
         objective, labels = self.task(config, names - {""}, pairs=system.segments > 1)
         if objective.head == "labels":
             system = replace(system, pool=self.pool(system))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.data.sources import file_hash
 from regard.errors import UserError
+from regard.interop.files.pickled import named, stored, unpickled
 
 CONFIG, SAFE, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 INDEX = ".index.json"  # behind the name of a file of tensors that was cut into several
@@ -20,6 +20,8 @@ INDEX = ".index.json"  # behind the name of a file of tensors that was cut into 
 
 @dataclass(frozen=True)
 class Folder:
+    """A folder that may hold a model; every file of it is held to be anyone's."""
+
     path: Path
 
     @staticmethod
@@ -44,7 +46,7 @@ class Folder:
             return {}
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # numbers of too many digits too
             raise UserError(f"{path} is damaged: {error}") from None
         if not isinstance(values, dict):
             raise UserError(f"{path} is damaged: it holds no settings")
@@ -84,13 +86,13 @@ class Folder:
 
 
 def tensors_of(path: Path) -> dict[str, Tensor]:
-    safe = path.suffix == ".safetensors"
+    if path.suffix != ".safetensors":
+        found = unpickled(path)
+        if not named(found):
+            raise UserError(f"{path} holds more than named tensors")
+        stored(found, path)
+        return dict(found)
     try:
-        found = load_file(path) if safe else torch.load(path, map_location="cpu", weights_only=True)
+        return load_file(path)
     except (SafetensorError, OSError) as error:
         raise UserError(f"{path} is damaged: {error}") from None
-    except Exception as error:  # the kinds of errors that unpickling may end in are many
-        raise UserError(f"{path} is damaged or holds more than tensors: {str(error).splitlines()[0]}") from None
-    if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
-        raise UserError(f"{path} holds more than named tensors")
-    return dict(found)

@@ -12,10 +12,9 @@ from regard.interop.family import Model, settings
 from regard.interop.files.ctranslate2 import MODEL
 from regard.interop.files.ctranslate2 import read as read_binary
 from regard.interop.files.hugging_face import CONFIG, Folder
-from regard.interop.imported import Imported, filled, rows_of
+from regard.interop.imported import Imported, Origin, imported, rows_of
 from regard.interop.names import Table
 from regard.objectives import NextToken, Translation, Vectors
-from regard.recipe import Recipe
 from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
 from regard.systems.transformer import Transformer
@@ -42,15 +41,13 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     names = table_of(there, made.system)
     rows = rows_of(names, there.tensors, str(file))
     tokenizer, text, remarks = tokens.read(folder, config, rows, writes="decoder" in there.sides)
-    model, left_out = filled(made, names, there.tensors, tokenizer, str(file), allow)
-    about = {
-        "from": str(path.absolute()),
-        "kind": found.kind,
-        "files": folder.hashes((MODEL, CONFIG, *tokens.ALL)),
-        "remarks": [*remarks_on(there, made.system), *remarks],
-        "left_out": left_out,
-    }
-    return Imported(Recipe(text=text, system=made.system, objective=made.objective), tokenizer, model, (), about)
+    origin = Origin(
+        path=path,
+        kind=found.kind,
+        files=folder.hashes((MODEL, CONFIG, *tokens.ALL)),
+        remarks=[*remarks_on(there, made.system), *remarks],
+    )
+    return imported(made, names, there.tensors, (tokenizer, text), where=str(file), origin=origin, allow=allow)
 
 
 def model_of(there: There) -> Model:

@@ -8,17 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from regard.data.sources import file_hash
 from regard.errors import UserError
 from regard.interop.families.translators import WORDS, alike, body, places
 from regard.interop.family import Model, Spelling, dropouts, settings
-from regard.interop.imported import Imported, filled, rows_of
+from regard.interop.files.pickled import named, stored, unpickled
+from regard.interop.imported import Imported, Origin, imported, rows_of
 from regard.interop.names import Line, Table, after
 from regard.interop.tokens import Symbols, adopted, fairseq
 from regard.objectives import Translation
-from regard.recipe import Recipe
 from regard.shapes import Tensor
 from regard.systems.transformer import Transformer
 
@@ -82,28 +80,19 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     tree, files = fairseq.read(dictionary_of(path, config))
     joined = tree["model"].get("unk_token") == fairseq.UNKNOWN
     given = {"bad_words_ids": [[PADDING]], "unknown": fairseq.UNKNOWN if joined else "<unk>"}
-    tokenizer, text = adopted(tree, SYMBOLS, given, rows, str(files[0]))
-    model, left_out = filled(made, table, theirs, tokenizer, str(path), allow)
-    about = {
-        "from": str(path.absolute()),
-        "kind": "fairseq",
-        "files": {each.name: file_hash(each) for each in (path, *files)},
-        "remarks": remarks(config, joined),
-        "left_out": left_out,
-    }
-    return Imported(Recipe(text=text, system=made.system, objective=made.objective), tokenizer, model, (), about)
+    words = adopted(tree, SYMBOLS, given, rows, str(files[0]))
+    hashes = {each.name: file_hash(each) for each in (path, *files)}
+    origin = Origin(path=path, kind="fairseq", files=hashes, remarks=remarks(config, joined))
+    return imported(made, table, theirs, words, where=str(path), origin=origin, allow=allow)
 
 
 def opened(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The settings and the tensors of a file."""
-    try:
-        with torch.serialization.safe_globals([Namespace]):
-            found = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # the kinds of errors that unpickling may end in are many
-        raise UserError(f"{path} is damaged or holds more than tensors: {str(error).splitlines()[0]}") from None
+    found = unpickled(path, Namespace)
     tensors = found.get("model") if isinstance(found, dict) else None
-    if not isinstance(tensors, dict) or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
+    if not named(tensors):
         raise UserError(f"{path} has no tensors under 'model': it is no file of fairseq")
+    stored(tensors, path)
     config = table_in(found.get("args")) or table_in(table_in(found.get("cfg")).get("model"))
     if not config:
         raise UserError(f"{path} has no settings under 'args' or 'cfg': it is no file of fairseq")

@@ -18,10 +18,9 @@ from regard.interop.families import llama
 from regard.interop.family import Model, explicit, settings
 from regard.interop.files.gguf import MAGIC, Gguf
 from regard.interop.files.hugging_face import CONFIG
-from regard.interop.imported import Imported, filled, rows_of
+from regard.interop.imported import Imported, Origin, imported, rows_of
 from regard.interop.tokens import gguf as vocabulary
 from regard.objectives import NextToken
-from regard.recipe import Recipe
 from regard.shapes import Tensor
 from regard.systems.gpt import Gpt
 from regard.systems.layers import BIASED
@@ -85,16 +84,9 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     theirs = dict(file.tensors())
     system = slowed(system, theirs.get(DIVIDED), where)
     table = llama.table(NAMES, system.each if HALVES[kind] else 0, idle=(DIVIDED,))
-    tokenizer, text = tokens.adopted(tree, symbols, given, rows_of(table, theirs, where), where)
-    model, left_out = filled(Model(system, NextToken()), table, theirs, tokenizer, where, allow)
-    about = {
-        "from": str(path.absolute()),
-        "kind": kind,
-        "files": {path.name: file_hash(path)},
-        "remarks": [*remarks, *kept(file)],
-        "left_out": left_out,
-    }
-    return Imported(Recipe(text=text, system=system, objective=NextToken()), tokenizer, model, (), about)
+    words = tokens.adopted(tree, symbols, given, rows_of(table, theirs, where), where)
+    origin = Origin(path=path, kind=kind, files={path.name: file_hash(path)}, remarks=[*remarks, *kept(file)])
+    return imported(Model(system, NextToken()), table, theirs, words, where=where, origin=origin, allow=allow)
 
 
 def system_of(file: Gguf, kind: str, where: str) -> Gpt:

@@ -6,8 +6,7 @@ from regard.errors import UserError, suggest
 from regard.interop import tokens
 from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import CONFIG, Folder
-from regard.interop.imported import Imported, filled, rows_of
-from regard.recipe import Recipe
+from regard.interop.imported import Imported, Origin, imported, rows_of
 
 
 def fits(path: Path) -> bool:
@@ -21,19 +20,16 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     kind = config.get("model_type")
     if kind not in [*FAMILIES]:
         raise UserError(f"{where}: model_type = {kind!r} is not supported{suggest(str(kind), list(FAMILIES))}")
+    if config.get("quantization_config"):
+        raise UserError(
+            f"{where}: quantization_config = {config['quantization_config']!r} is not supported; "
+            "give the model as it was before"
+        )
     family, file, theirs = FAMILIES[kind], str(folder.weights), folder.tensors()
     made = family.read(config, theirs, where)
     table = family.names(made)
     rows = rows_of(table, theirs, file)
-    tokenizer, text = tokens.read(folder, family.symbols, config, rows)
-    model, left_out = filled(made, table, theirs, tokenizer, file, allow)
-    about = {
-        "from": str(folder.path.absolute()),
-        "kind": kind,
-        "files": folder.hashes((CONFIG, *(shard.name for shard in folder.shards()), *tokens.ALL)),
-        "remarks": family.remarks(config),
-        "left_out": left_out,
-    }
-    return Imported(
-        Recipe(text=text, system=made.system, objective=made.objective), tokenizer, model, made.labels, about
-    )
+    words = tokens.read(folder, family.symbols, config, rows)
+    hashes = folder.hashes((CONFIG, *(shard.name for shard in folder.shards()), *tokens.ALL))
+    origin = Origin(path=folder.path, kind=kind, files=hashes, remarks=family.remarks(config))
+    return imported(made, table, theirs, words, where=file, origin=origin, allow=allow)

@@ -17,11 +17,10 @@ from regard.errors import UserError
 from regard.interop.families import llama
 from regard.interop.family import Model, settings
 from regard.interop.files.hugging_face import CONFIG
-from regard.interop.imported import Imported, filled
+from regard.interop.imported import Imported, Origin, imported
 from regard.interop.tokens import Symbols, adopted, sentencepiece
 from regard.interop.tokens import llama2c as vocabulary
 from regard.objectives import NextToken
-from regard.recipe import Recipe
 from regard.shapes import Tensor
 from regard.systems.gpt import Gpt
 
@@ -112,18 +111,11 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     values = {name: getattr(header, name) for name in ("width", "hidden", "depth", "heads", "groups", "context")}
     always = {**llama.ALWAYS, "feedforward": "swiglu", "bias": False, "dropout": 0.0, "tied": not header.own}
     made = Model(settings(Gpt, {**values, **always}, str(path)), NextToken())
-    words = vocabulary_of(path, header.vocabulary)
-    tree = sentencepiece.parsed(words).tree(str(words)) if words.suffix == ".model" else vocabulary.read(words)
-    tokenizer, text = adopted(tree, SYMBOLS, {}, header.vocabulary, str(words))
-    model, left_out = filled(made, table, tensors(path, header), tokenizer, str(path), allow)
-    about = {
-        "from": str(path.absolute()),
-        "kind": "llama",
-        "files": {each.name: file_hash(each) for each in (path, words)},
-        "remarks": [],
-        "left_out": left_out,
-    }
-    return Imported(Recipe(text=text, system=made.system, objective=made.objective), tokenizer, model, (), about)
+    beside = vocabulary_of(path, header.vocabulary)
+    tree = sentencepiece.parsed(beside).tree(str(beside)) if beside.suffix == ".model" else vocabulary.read(beside)
+    words = adopted(tree, SYMBOLS, {}, header.vocabulary, str(beside))
+    origin = Origin(path=path, kind="llama", files={each.name: file_hash(each) for each in (path, beside)})
+    return imported(made, table, tensors(path, header), words, where=str(path), origin=origin, allow=allow)
 
 
 def header_of(path: Path) -> Header:

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from regard.checkpoint import Run
-from regard.interop.checking import RELATIVE, Comparison
+from regard.interop.checking import Comparison, farthest
 from regard.interop.onnx.session import Session, table
 from regard.interop.samples import cut_alike, same_greedily, samples, written, written_most
 from regard.place import Place
@@ -17,11 +17,8 @@ from regard.shapes import Tensor
 def compare(run: Run, folder: Path) -> Comparison:
     """Both read the same texts, together."""
     there, texts = Session(folder), samples(run)
-    difference, largest = 0.0, 1.0
-    for mine, wanted in numbers(run, there, texts):
-        difference = max(difference, float((mine - wanted).abs().max()))
-        largest = max(largest, float(wanted.abs().max()))
-    return Comparison(cut_alike(run, folder), same_texts(run, there, texts), difference, RELATIVE * largest)
+    difference, tolerance = farthest(numbers(run, there, texts))
+    return Comparison(cut_alike(run, folder), same_texts(run, there, texts), difference, tolerance)
 
 
 def same_texts(run: Run, there: Session, texts: list[list[int]]) -> bool:
