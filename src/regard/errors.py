@@ -11,6 +11,10 @@ class UserError(Exception):
     """The user's mistake: one line that names the value and the way out. The CLI exits 2."""
 
 
+class NotInstalled(UserError):
+    """A package that this needs, and that the rest does without."""
+
+
 class WorldError(Exception):
     """A failure of the world: a full disk, a lost device, a loss that is no number. The CLI exits 1."""
 

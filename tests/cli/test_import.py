@@ -9,6 +9,7 @@ from transformers import BertForMaskedLM, BertForPreTraining, BertModel
 
 from regard.interop.families.encoders import ACTIVATIONS
 from tests.cli.shell import fine, refused, regard
+from tests.interop.cases import CASES
 from tests.interop.folders import WORDS, changed, written
 
 
@@ -48,6 +49,27 @@ def test_a_check_that_fails_exits_1(source: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "transformers", None)
     refused("import", source, "--out", tmp_path / "c", "--check", because="'transformers', which is not installed")
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("named", [None, ["GPT2Model"]])
+def test_a_check_asks_for_the_class_of_the_task(named: list[str] | None, tmp_path: Path) -> None:
+    CASES["gpt2"].write(tmp_path / "theirs")
+    changed(tmp_path / "theirs", "config.json", architectures=named)
+    done = fine("import", tmp_path / "theirs", "--out", tmp_path / "run", "--check")
+    assert "the same tokens, the same texts" in done.err
+
+
+def test_nothing_is_written_where_their_library_cannot_be_asked(tmp_path: Path) -> None:
+    CASES["bert"].write(tmp_path / "theirs")
+    changed(tmp_path / "theirs", "tokenizer_config.json", tokenizer_class="NoSuchTokenizer")
+    told = (tmp_path / "theirs", "--out", tmp_path / "run")
+    refused("import", *told, "--check", because="'transformers' cannot read")
+    assert not [*tmp_path.glob("*run*")]
+    fine("import", *told)
+    refused("import", *told, "--check", "--force", because="'transformers' cannot read")
+    assert (tmp_path / "run" / "config.json").exists()
+    (tmp_path / "theirs" / "config.json").write_text("{}")
+    refused("import", *told, "--check", "--force", because="has no config.json with a model_type; import it without")
 
 
 def test_an_imported_run_says_what_it_cannot(source: Path, tmp_path: Path) -> None:

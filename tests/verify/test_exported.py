@@ -1,6 +1,7 @@
 """The line about exports holds for a copy that says the same, and fails for one that was changed."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,31 @@ def test_a_copy_that_was_changed_fails(run: Path, tmp_path: Path) -> None:
     (line,) = verify(load(run), only=[LINE]).lines
     assert line.state == "fails"
     assert "copy: " in line.why and "MORE than" in line.why
+
+
+@pytest.mark.parametrize("first", ["hf", "ct2"])
+def test_a_library_that_is_missing_hides_no_copy_that_fails(
+    first: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for to in (first, "ct2" if first == "hf" else "hf"):
+        export_model(run, tmp_path / to, to=to)
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    (line,) = verify(load(run), only=[LINE]).lines
+    assert line.state == "holds"
+    path = tmp_path / "hf" / "model.safetensors"
+    tensors = load_file(path)
+    tensors["transformer.h.1.mlp.c_fc.weight"][0, 0] += 0.7
+    save_file(tensors, path, metadata={"format": "pt"})
+    (line,) = verify(load(run), only=[LINE]).lines
+    assert line.state == "fails" and "hf: " in line.why
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    (line,) = verify(load(run), only=[LINE]).lines
+    assert line.state == "does not apply"
+    assert "'ctranslate2', which is not installed" in line.why and "'transformers', which is not" in line.why
+
+
+def test_a_copy_that_cannot_be_read_any_more_fails(run: Path, tmp_path: Path) -> None:
+    export_model(run, tmp_path / "copy")
+    (tmp_path / "copy" / "model.safetensors").write_bytes(b"")
+    (line,) = verify(load(run), only=[LINE]).lines
+    assert line.state == "fails" and "'transformers' cannot read" in line.why

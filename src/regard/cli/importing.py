@@ -24,16 +24,11 @@ def import_(
     json: Json = False,
 ) -> int:
     """Make a run of a model that was trained elsewhere, to use it or to start from it."""
-    from regard.checkpoint import load
     from regard.interop import import_model
-    from regard.interop.checking import comparable, compare
 
-    if check:
-        comparable(source)  # before anything is written
-    found = import_model(source, out, force=force, allow=tuple(allow or ()))
-    compared = compare(load(out), source) if check else None
+    found = import_model(source, out, force=force, allow=tuple(allow or ()), check=check)
     facts = described(out, found)
-    if compared is not None:
+    if (compared := found.compared) is not None:
         facts["check"] = {"passed": compared.passed, **asdict(compared)}
     emit(facts, json, lambda: print(out))
     if not json:

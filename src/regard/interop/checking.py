@@ -13,7 +13,7 @@ from regard.checkpoint import Run
 from regard.decode import generate
 from regard.decode.session import table
 from regard.decode.settings import Decode
-from regard.errors import UserError, suggest
+from regard.errors import NotInstalled, UserError, suggest
 from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import CONFIG, Folder
 from regard.interop.files.pickled import first_line
@@ -172,8 +172,11 @@ def tensor(ids: list[int], run: Run) -> Int[Tensor, "1 t"]:
 def comparable(source: Path) -> None:
     """Stop where there is nothing that the library could read."""
     theirs()
-    if not (source / CONFIG).is_file():
-        raise UserError(f"--check reads what 'transformers' reads, and {source} has no {CONFIG}; import it without")
+    if not Folder(source).json(CONFIG).get("model_type"):
+        raise UserError(
+            f"--check reads what 'transformers' reads, and {source} has no {CONFIG} with a model_type; "
+            "import it without"
+        )
 
 
 def theirs() -> Any:
@@ -181,7 +184,7 @@ def theirs() -> Any:
     try:
         import transformers
     except ImportError:
-        raise UserError("this compares with the package 'transformers', which is not installed") from None
+        raise NotInstalled("this compares with the package 'transformers', which is not installed") from None
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers

@@ -9,6 +9,7 @@ import torch
 
 from regard.checkpoint import put_weights, weights
 from regard.errors import UserError
+from regard.interop.checking import Comparison
 from regard.interop.family import Model
 from regard.interop.names import Table, listed, translated
 from regard.recipe import Recipe
@@ -19,13 +20,15 @@ from regard.text import Text, Tokenizer
 
 @dataclass(frozen=True)
 class Imported:
-    """A model in our words, not yet written down. `about` is what the report will say of where it came from."""
+    """A model in our words. `about` is what the report says of where it came from, `compared` how it was found beside
+    its original, if it was held against it."""
 
     recipe: Recipe
     tokenizer: Tokenizer
     model: System
     labels: tuple[str, ...]
     about: dict[str, Any]
+    compared: Comparison | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

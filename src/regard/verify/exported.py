@@ -1,23 +1,27 @@
 """exported = native: copies of the run in other formats say the same, read by the libraries they are for."""
 
 from regard.checkpoint import Run
-from regard.errors import UserError
+from regard.errors import NotInstalled
 from regard.interop.exporting import compare_export, exports
 from regard.verify.check import DoesNotApply, Finding, excess
 from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
+    """A copy whose library is not installed is passed over, unless that is so of all."""
     copies = exports(run)
     if not copies:
         raise DoesNotApply("no exported copy of this run exists")
-    found = Finding([])
+    found, unread = Finding([]), []
     for folder, to in copies.items():
         try:
             compared = compare_export(run, folder, to)
-        except UserError as error:  # the library it is for is not installed
-            raise DoesNotApply(str(error)) from None
+        except NotInstalled as error:
+            unread.append(str(error))
+            continue
         difference = compared.difference if compared.same_tokens and compared.same_texts else float("inf")
         if not found.where or excess(difference, compared.tolerance) > excess(found.difference, found.tolerance):
             found = Finding([], difference, compared.tolerance, f"{folder}: {compared.said}")
+    if not found.where:
+        raise DoesNotApply("; ".join(dict.fromkeys(unread)))
     return found

@@ -12,7 +12,7 @@ from regard.attention.positions import Added
 from regard.attention.schemes import TABLES
 from regard.blocks.block import Stack
 from regard.checkpoint import Run, weights
-from regard.errors import UserError
+from regard.errors import NotInstalled, UserError
 from regard.interop.ct2.names import ACTIVATIONS, GATED, slashed, table
 from regard.interop.names import spelled
 from regard.interop.tokens.writing import write_tokenizer
@@ -44,7 +44,7 @@ def theirs() -> Any:
     try:
         import ctranslate2
     except ImportError:
-        raise UserError(
+        raise NotInstalled(
             "this needs the package 'ctranslate2', which is not installed: pip install 'regard[export]'"
         ) from None
     return ctranslate2

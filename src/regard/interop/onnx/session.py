@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer as Backend
 
-from regard.errors import UserError
+from regard.errors import NotInstalled
 
 Array = np.ndarray
 
@@ -27,7 +27,7 @@ class Session:
         try:
             import onnxruntime
         except ImportError:
-            raise UserError(
+            raise NotInstalled(
                 "this needs the package 'onnxruntime', which is not installed: pip install 'regard[export]'"
             ) from None
         self.about = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ import torch
 from torch.export import Dim
 
 from regard.checkpoint import Run, write_json
-from regard.errors import UserError
+from regard.errors import NotInstalled, UserError
 from regard.interop.files.hugging_face import CONFIG
 from regard.interop.onnx.graphs import Answers, Decodes, Encodes, Graph, Translates
 from regard.interop.tokens.writing import write_tokenizer
@@ -51,7 +51,7 @@ def needed() -> None:
         import onnxruntime  # noqa: F401
         import onnxscript  # noqa: F401
     except ImportError as error:
-        raise UserError(
+        raise NotInstalled(
             f"this needs the package '{error.name}', which is not installed: pip install 'regard[export]'"
         ) from None
 
