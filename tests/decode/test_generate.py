@@ -67,7 +67,7 @@ def test_a_beam_of_one_is_greedy(tokenizer, kind) -> None:
         sources = [[*text, tokenizer.end]] if model.reads_source else None
         with torch.inference_mode():
             session = Session(model, rows, room=15, sources=sources)
-            (found,) = beam_search(session, Decode(beam=1), end=tokenizer.end, most=15)
+            (found,) = beam_search(session, Decode(beam=1), ends=tokenizer.ends, most=15)
         assert found[0].tokens == best[0].tokens
 
 

@@ -13,7 +13,7 @@ def described(model: Any, text: str, hypothesis: Any, *, tokens: bool = False, s
     if score or tokens:
         out |= {"score": hypothesis.score, "log_probability": sum(hypothesis.log_probabilities)}
     if tokens:
-        ids = [*hypothesis.tokens, model.tokenizer.end] if hypothesis.ended == "end" else hypothesis.tokens
+        ids = hypothesis.tokens if hypothesis.end is None else [*hypothesis.tokens, hypothesis.end]
         out["tokens"] = token_values(model, ids, hypothesis.log_probabilities)
     return out
 

@@ -1,12 +1,13 @@
 """Beam search: the few best beginnings of each text, lengthened together.
 
-A hypothesis is finished when its end symbol is among the best `beam` candidates of a step; a text is done when `beam`
+A hypothesis is finished when an end symbol is among the best `beam` candidates of a step; a text is done when `beam`
 of them are. With a beam of 1 this is greedy decoding.
 
 Length and coverage penalty rank the finished hypotheses. Beginnings compete by their plain sums: they have the same
 length, and what they have not looked at yet they still may.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import torch
@@ -44,43 +45,45 @@ class Search:
     live: list[Beginning] = field(default_factory=lambda: [Beginning()])
     done: list[Hypothesis] = field(default_factory=list)
 
-    def advance(self, ranked: list[Candidate], first: int, step: Step, end: int) -> list[tuple[int, int]]:
+    def advance(self, ranked: list[Candidate], first: int, step: Step, ends: Collection[int]) -> list[tuple[int, int]]:
         """Take the best candidates; those that go on are given back as (row, token)."""
         before, self.live, going = self.live, [], []
         for rank, (total, row, token, value) in enumerate(ranked):
             old = before[row - first]
             values = [*old.values, value]
-            if token != end and len(self.live) < self.settings.beam:
+            if token not in ends and len(self.live) < self.settings.beam:
                 self.live.append(Beginning(total, values, [*old.looked, *step.told[row].looked]))
                 going.append((row, token))
-            elif token == end and rank < self.settings.beam:
-                self._finish(step.rows[row], Beginning(total, values, old.looked), step.told[row].covered, "end")
+            elif token in ends and rank < self.settings.beam:
+                self._finish(step.rows[row], Beginning(total, values, old.looked), step.told[row].covered, token)
         return going
 
     def close(self, going: list[tuple[int, int]], step: Step) -> None:
         """No token more: fill up with what is unfinished."""
         for beginning, (row, token) in zip(self.live, going, strict=True):
             if len(self.done) < self.settings.beam:
-                self._finish([*step.rows[row], token], beginning, step.told[row].covered, "length")
+                self._finish([*step.rows[row], token], beginning, step.told[row].covered)
 
-    def _finish(self, row: list[int], found: Beginning, covered: float, ended: str) -> None:
+    def _finish(self, row: list[int], found: Beginning, covered: float, end: int | None = None) -> None:
         """log P / lp + beta * coverage, Wu et al. (2016), eq. 14. The step that ends a text looks and counts too."""
         score = found.total / length_penalty(self.settings.length_penalty, len(found.values))
         score += self.settings.coverage_penalty * covered
-        self.done.append(Hypothesis(row[self.begun :], found.values, score, ended, found.looked))
+        ended = "length" if end is None else "end"
+        self.done.append(Hypothesis(row[self.begun :], found.values, score, ended, found.looked, end))
 
 
-def beam_search(session: Session, settings: Decode, *, end: int, most: int) -> list[list[Hypothesis]]:
-    """The finished hypotheses of each row of the session, best first."""
+def beam_search(session: Session, settings: Decode, *, ends: Collection[int], most: int) -> list[list[Hypothesis]]:
+    """The finished hypotheses of each row of the session, best first. Each of the symbols `ends` ends a text."""
+    wide = (1 + len(ends)) * settings.beam  # even if all of them are likely, `beam` others are among these
     searches = [Search(len(row), settings) for row in session.rows]
     open_searches = searches
     for count in range(1, most + 1):
-        step = Step(session.rows, best_tokens(session, 2 * settings.beam))
+        step = Step(session.rows, best_tokens(session, wide))
         still_open, going, first = [], [], 0
         for search in open_searches:
             live = len(search.live)
-            ranked = rank(search, step.told[first : first + live], first)[: 2 * settings.beam]
-            here = search.advance(ranked, first, step, end)
+            ranked = rank(search, step.told[first : first + live], first)[:wide]
+            here = search.advance(ranked, first, step, ends)
             first += live
             if len(search.done) >= settings.beam or not here:
                 continue

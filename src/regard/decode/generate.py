@@ -59,9 +59,9 @@ def generate(
         here = [rows[i] for i in numbers]
         with opened(model, here, sources_here, settings, tokenizer.habits.never) as (session, most):
             if settings.beam > 1:
-                results = beam_search(session, settings, end=tokenizer.end, most=most)
+                results = beam_search(session, settings, ends=tokenizer.ends, most=most)
             else:
-                sampler = Sampler(session, settings, end=tokenizer.end, numbers=numbers, chance=chance, **told)
+                sampler = Sampler(session, settings, ends=tokenizer.ends, numbers=numbers, chance=chance, **told)
                 results = sampler.run(most)
         found |= dict(zip(numbers, results, strict=True))
         if on_done is not None:

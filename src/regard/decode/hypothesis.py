@@ -9,7 +9,7 @@ class Hypothesis:
 
     `score` is what a beam sorted by; without a beam it is the plain sum. `ended` is "end", "stop", "length", or "empty"
     where there was nothing to translate. `aligned` has for each token the place of the source that it looked at most;
-    it is empty when that was not asked for.
+    it is empty when that was not asked for. `end` is the symbol that ended it, where one did.
     """
 
     tokens: list[int]
@@ -17,6 +17,7 @@ class Hypothesis:
     score: float
     ended: str
     aligned: list[int] = field(default_factory=list)
+    end: int | None = None
 
 
 NOTHING = Hypothesis([], [], 0.0, "empty")

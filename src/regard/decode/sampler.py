@@ -1,6 +1,6 @@
 """Greedy decoding (temperature 0) or sampling, one token for every open row at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 
@@ -12,7 +12,7 @@ from regard.shapes import Float, Int, Tensor
 
 
 class Sampler:
-    """Lengthens the rows of a session until each has its end; `numbers` are the names of the rows.
+    """Lengthens the rows of a session until each has one of the `ends`; `numbers` are the names of the rows.
 
     `stops(number, tokens)` says whether a text ends with what it has; `on_token(number, token)` is told each token.
     """
@@ -22,18 +22,19 @@ class Sampler:
         session: Session,
         settings: Decode,
         *,
-        end: int,
+        ends: Collection[int],
         numbers: list[int],
         chance: Chance,
         stops: Callable[[int, list[int]], bool] = lambda number, tokens: False,
         on_token: Callable[[int, int], None] = lambda number, token: None,
     ):
-        self.session, self.settings, self.end = session, settings, end
+        self.session, self.settings, self.ends = session, settings, ends
         self.numbers, self.chance, self.stops, self.on_token = numbers, chance, stops, on_token
         self.tokens: dict[int, list[int]] = {number: [] for number in numbers}
         self.values: dict[int, list[float]] = {number: [] for number in numbers}
         self.aligned: dict[int, list[int]] = {number: [] for number in numbers}
         self.ended: dict[int, str] = {}
+        self.end: dict[int, int] = {}
 
     def run(self, most: int) -> list[list[Hypothesis]]:
         """One hypothesis for each row, of at most so many tokens."""
@@ -63,8 +64,8 @@ class Sampler:
     def _take(self, number: int, told: Told) -> None:
         (token,), (value,) = told.tokens, told.values
         self.values[number].append(value)
-        if token == self.end:
-            self.ended[number] = "end"
+        if token in self.ends:
+            self.ended[number], self.end[number] = "end", token
             return
         self.tokens[number].append(token)
         self.aligned[number] += told.looked
@@ -74,4 +75,4 @@ class Sampler:
 
     def _hypothesis(self, number: int) -> Hypothesis:
         values, ended = self.values[number], self.ended.get(number, "length")
-        return Hypothesis(self.tokens[number], values, sum(values), ended, self.aligned[number])
+        return Hypothesis(self.tokens[number], values, sum(values), ended, self.aligned[number], self.end.get(number))

@@ -13,7 +13,7 @@ TOGETHER = 32  # rows scored side by side
 def score(
     model: System, tokenizer: Tokenizer, texts: list[list[int]], sources: list[list[int]] | None = None
 ) -> list[list[float]]:
-    """For each text the log-probabilities of its tokens and of the end symbol.
+    """For each text the log-probabilities of its tokens and of the end symbol, of several the one that is written.
 
     To a model that reads no source, the source of a text is the beginning of its row, and no part of what is scored.
     """

@@ -152,7 +152,8 @@ def written(run: Run, cut: list[list[int]]) -> list[list[int]]:
 
 
 def written_there(run: Run, model: Any, cut: list[list[int]]) -> Iterator[list[int]]:
-    end, how = run.tokenizer.end, {"do_sample": False, "num_beams": 1, "max_new_tokens": WRITTEN}
+    end, ends = run.tokenizer.end, run.tokenizer.ends
+    how = {"do_sample": False, "num_beams": 1, "max_new_tokens": WRITTEN, "eos_token_id": [*ends]}
     for ids in cut:
         if run.model.reads_source:
             begun = run.tokenizer.begun([])
@@ -161,8 +162,8 @@ def written_there(run: Run, model: Any, cut: list[list[int]]) -> Iterator[list[i
             begun = run.tokenizer.begun(ids)
             given = {"input_ids": tensor(begun, run)}
         given["attention_mask"] = torch.ones_like(given["input_ids"])
-        row = model.generate(**given, **how, eos_token_id=end, pad_token_id=run.tokenizer.pad)[0].tolist()[len(begun) :]
-        yield row[: row.index(end)] if end in row else row
+        row = model.generate(**given, **how, pad_token_id=run.tokenizer.pad)[0].tolist()[len(begun) :]
+        yield row[: next((at for at, token in enumerate(row) if token in ends), len(row))]
 
 
 def tensor(ids: list[int], run: Run) -> Int[Tensor, "1 t"]:

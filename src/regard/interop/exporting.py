@@ -122,11 +122,12 @@ def sayable(run: Run, made: Model) -> tuple[Family, dict[str, Any]]:
     raise UserError("; ".join(reasons) or f"no model of 'transformers' is like system.kind = '{kind}'")
 
 
-def ids(run: Run) -> dict[str, int]:
+def ids(run: Run) -> dict[str, int | list[int]]:
     """The numbers of the symbols."""
     symbols = run.tokenizer
     first = symbols.symbol(FIRST) if symbols.has([FIRST]) else symbols.start
-    found = {"bos_token_id": first, "eos_token_id": symbols.end, "pad_token_id": symbols.pad}
+    end = [symbols.end, *symbols.habits.ends] if symbols.habits.ends else symbols.end
+    found = {"bos_token_id": first, "eos_token_id": end, "pad_token_id": symbols.pad}
     return found | ({"decoder_start_token_id": symbols.start} if run.model.reads_source else {})
 
 

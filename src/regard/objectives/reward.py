@@ -97,7 +97,7 @@ class Reward(Translation):
         chance = Chance(dict(enumerate(torch.randint(2**62, (len(numbers),)).tolist())))
         with opened(model, [[start] for _ in sources], sources, settings) as (session, room):
             session.select(copies(len(sources), self.samples))
-            found = Sampler(session, settings, end=end, numbers=numbers, chance=chance, stops=full).run(room)
+            found = Sampler(session, settings, ends={end}, numbers=numbers, chance=chance, stops=full).run(room)
         return [hypothesis for (hypothesis,) in found]
 
 

@@ -60,7 +60,7 @@ class Habits:
     is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them; or for
     fewer: what is numbered beyond them, steps on the way to longer tokens, is unknown to it. Every text begins with the
     symbols `lead`, and a prompt that is not empty with the start symbol only where one `opens` it. The tokens `never`
-    are not written, whatever the model says.
+    are not written, whatever the model says. What is written has the end symbol, and the tokens `ends` end it too.
     """
 
     symbols: dict[str, str] = field(default_factory=dict)
@@ -68,6 +68,7 @@ class Habits:
     lead: tuple[str, ...] = ()
     opens: bool = True
     never: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
 
 
 class Tokenizer:
@@ -83,6 +84,7 @@ class Tokenizer:
         self.backend.encode_special_tokens = True  # what looks like a special symbol in a text is text
         self.pad, self.unknown, self.start, self.end = map(self._special, SPECIALS)
         self.lead = [self._special(symbol) for symbol in self.habits.lead]
+        self.ends = {self.end, *self.habits.ends}
         self.beyond = self.backend.get_vocab_size() > len(self)
 
     @staticmethod
@@ -137,7 +139,7 @@ class Tokenizer:
 
     def decode(self, ids: list[int]) -> str:
         """The text of the tokens; start, end and padding leave no trace."""
-        silent = {self.pad, self.start, self.end, *self.lead}
+        silent = {self.pad, self.start, *self.ends, *self.lead}
         return self.backend.decode([i for i in ids if i not in silent], skip_special_tokens=False)
 
     def symbol(self, name: str) -> int:

@@ -15,7 +15,7 @@ def check(run: Run, inputs: Inputs) -> Finding:
     rows = [tokenizer.begun([] if inputs.sources is not None else text[1:]) for text in inputs.texts]
     most = MOST if inputs.sources is None else MOST if model.limit is None else min(MOST, model.limit)
     session = Session(model, rows, room=most, sources=inputs.sources, never=tokenizer.habits.never)
-    searched = [best for (best,) in beam_search(session, Decode(beam=1), end=tokenizer.end, most=most)]
+    searched = [best for (best,) in beam_search(session, Decode(beam=1), ends=tokenizer.ends, most=most)]
     found = Finding([len(row) for row in inputs.sources or inputs.texts])
     compare_texts(found, searched, continued(run, inputs, beam=1), "beam 1", equally_likely(run, inputs))
     return found

@@ -80,7 +80,7 @@ def in_a_beam(run: Run, inputs: Inputs, found: Finding) -> None:
     limit = run.model.limit
     most = MOST if limit is None else min(MOST, limit - max(map(len, prompts)))
     session = Session(run.model, [list(prompt) for prompt in prompts], room=most, sources=inputs.sources)
-    for row, hypotheses in enumerate(beam_search(session, Decode(beam=4), end=-1, most=most)):
+    for row, hypotheses in enumerate(beam_search(session, Decode(beam=4), ends=(), most=most)):
         begin = prompts[row][1:]
         sources = [inputs.unended[row]] * len(hypotheses) if inputs.unended is not None else None
         whole = score(run.model, run.tokenizer, [begin + each.tokens for each in hypotheses], sources)

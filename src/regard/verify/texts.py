@@ -37,11 +37,16 @@ def equally_likely(run: Run, inputs: Inputs) -> Tie:
     """A tie in greedy decoding: the model gives both next tokens the same probability, asked anew."""
 
     def tie(row: int, mine: Hypothesis, theirs: Hypothesis, at: int) -> bool:
-        alone, end = inputs.row(row), run.tokenizer.end
+        alone = inputs.row(row)
         begun = run.tokenizer.begun(alone.texts[0][1:] if alone.sources is None else [])
         session = Session(run.model, [begun + mine.tokens[:at]], room=1, sources=alone.sources)
         values = session.log_probabilities()[0].tolist()
-        return near(*(values[text.tokens[at] if at < len(text.tokens) else end] for text in (mine, theirs)))
+        return near(
+            *(
+                values[([*text.tokens, text.end] if text.end is not None else text.tokens)[at]]
+                for text in (mine, theirs)
+            )
+        )
 
     return tie
 

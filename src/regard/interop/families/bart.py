@@ -40,6 +40,7 @@ FAMILY = Family(
         first=("bos_token", "<s>"),
         mask=("mask_token", "<mask>"),
         lead=(FIRST,),
+        merges=True,
     ),
     remarks=remarks,
 )

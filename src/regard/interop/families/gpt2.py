@@ -72,6 +72,8 @@ FAMILY = Family(
     write,
     table=lambda system: TABLE,
     class_of=lambda objective: "GPT2LMHeadModel",
-    symbols=Symbols(start=("bos_token", END), end=("eos_token", END), unknown=("unk_token", ""), opens=False),
+    symbols=Symbols(
+        start=("bos_token", END), end=("eos_token", END), unknown=("unk_token", ""), opens=False, merges=True
+    ),
     remarks=lambda config: dropouts(config, config.get("resid_pdrop", 0.1), "embd_pdrop", "attn_pdrop"),
 )

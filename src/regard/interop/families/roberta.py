@@ -4,7 +4,9 @@ Positions begin at 2, behind the number of the padding: the first two rows are n
 GELU, and for labels a text has a pool of its own.
 """
 
-from regard.interop.families.encoders import COUNTED, ONLY, SIZES, WORDS, Encoders, Marks, body
+from dataclasses import replace
+
+from regard.interop.families.encoders import COUNTED, OLD, ONLY, POOLER, SIZES, WORDS, Encoders, Marks, body
 from regard.interop.family import Family, Spelling
 from regard.interop.names import Line, Table, after
 from regard.interop.tokens import Symbols
@@ -22,14 +24,21 @@ TIED = {
     "lm_head.decoder.bias": "lm_head.bias",
 }
 TABLE = Table(
-    (*body("roberta.", PLACES), *GUESSES), WORDS, tied=TIED, idle=COUNTED, spare=("*pooler.*",), prefix="roberta."
+    (*body("roberta.", PLACES), *GUESSES),
+    WORDS,
+    tied=TIED,
+    idle=COUNTED,
+    spare=POOLER,
+    prefix="roberta.",
+    old=OLD,
 )
 SPELLING = Spelling(
     SIZES,
     words={"feedforward": ("hidden_act", "gelu", {"gelu": "gelu"})},
     only={**ONLY, "pad_token_id": (BEFORE - 1,)},
 )
-SYMBOLS = Symbols(start=("cls_token", "<s>"), end=("sep_token", "</s>"), mask=("mask_token", "<mask>"))
+SYMBOLS = Symbols(start=("cls_token", "<s>"), end=("sep_token", "</s>"), mask=("mask_token", "<mask>"), merges=True)
+PIECES = replace(SYMBOLS, merges=False, behind=True)
 MARKS = Marks(
     words="lm_head.bias",
     labels="classifier.out_proj.bias",
@@ -38,18 +47,18 @@ MARKS = Marks(
 )
 
 
-def family(kind: str, name: str) -> Family:
+def family(kind: str, name: str, symbols: Symbols) -> Family:
     return Encoders(
         kind=kind,
         name=name,
         table=TABLE,
         marks=MARKS,
         spelling=SPELLING,
-        symbols=SYMBOLS,
+        symbols=symbols,
         heads=HEADS,
         before=BEFORE,
     ).family
 
 
-FAMILY = family("roberta", "Roberta")
-OF_MANY_LANGUAGES = family("xlm-roberta", "XLMRoberta")
+FAMILY = family("roberta", "Roberta", SYMBOLS)
+OF_MANY_LANGUAGES = family("xlm-roberta", "XLMRoberta", PIECES)

@@ -11,7 +11,7 @@ from typing import Any
 from regard.data.sources import file_hash
 from regard.errors import UserError
 from regard.interop.families.translators import WORDS, alike, body, places
-from regard.interop.family import Model, Spelling, dropouts, settings
+from regard.interop.family import Model, Spelling, as_deep, dropouts, settings
 from regard.interop.files.pickled import named, stored, unpickled
 from regard.interop.imported import Imported, Origin, imported, rows_of
 from regard.interop.names import Line, Table, after
@@ -77,10 +77,10 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     made = model_of(config, str(path))
     table = table_of(made.system)
     rows = rows_of(table, theirs, str(path))
-    tree, files = fairseq.read(dictionary_of(path, config))
+    tree, known, files = fairseq.read(dictionary_of(path, config))
     joined = tree["model"].get("unk_token") == fairseq.UNKNOWN
     given = {"bad_words_ids": [[PADDING]], "unknown": fairseq.UNKNOWN if joined else "<unk>"}
-    words = adopted(tree, SYMBOLS, given, rows, str(files[0]))
+    words = adopted(tree, SYMBOLS, given, rows, str(files[0]), known=known)
     hashes = {each.name: file_hash(each) for each in (path, *files)}
     origin = Origin(path=path, kind="fairseq", files=hashes, remarks=remarks(config, joined))
     return imported(made, table, theirs, words, where=str(path), origin=origin, allow=allow)
@@ -141,8 +141,7 @@ def model_of(config: dict[str, Any], where: str) -> Model:
         },
         where,
     )
-    if values["decoder_depth"] == values["depth"]:
-        values["decoder_depth"] = 0
+    values["decoder_depth"] = as_deep(values["decoder_depth"], values["depth"])
     return Model(settings(Transformer, values, where), Translation())
 
 

@@ -8,6 +8,7 @@ from tokenizers import decoders, models, pre_tokenizers
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
+from regard.interop.tokens.settings import SETTINGS, flag
 
 VOCABULARIES, MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")
 
@@ -20,12 +21,12 @@ def read(folder: Folder) -> dict[str, Any]:
         merges = [pair(line) for line in lines if line and not line.startswith("#version")]
     except (UnicodeDecodeError, ValueError) as error:
         raise UserError(f"{path} is damaged: {error}") from None
-    blank = bool(folder.json("tokenizer_config.json").get("add_prefix_space", False))
+    blank = flag(folder.json(SETTINGS), "add_prefix_space", False, str(folder.path / SETTINGS))
     try:
         backend = Backend(models.BPE(numbers, merges))
     except Exception as error:  # the backend raises a bare Exception for merges that the vocabulary lacks
         raise UserError(f"{path} does not fit the vocabulary: {error}") from None
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=blank)
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=bool(blank))
     backend.decoder = decoders.ByteLevel()
     return json.loads(backend.to_str())
 

@@ -7,14 +7,13 @@ pairs say where a word ends instead. What they join on the way to longer pieces 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers
 
 from regard.errors import UserError
 from regard.interop.tokens import marian, sentencepiece
-from regard.interop.tokens.marian import KNOWN
+from regard.interop.tokens.trees import Tree
 
 SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
 CODES = ("bpecodes", "code", "codes", "bpe.codes", "codes.txt")
@@ -43,23 +42,26 @@ def numbers_of(path: Path) -> dict[str, int]:
     return found
 
 
-def read(dictionary: Path) -> tuple[dict[str, Any], list[Path]]:
-    """As `tokenizer.json` has it, and the files that were read. Without codes beside it, words are tokens."""
+def read(dictionary: Path) -> tuple[Tree, int, list[Path]]:
+    """As `tokenizer.json` has it, of how many tokens the model knows, and the files that were read.
+
+    Without codes beside the dictionary, words are tokens.
+    """
     numbers, folder = numbers_of(dictionary), dictionary.parent
     for names, make in ((CODES, with_codes), (PIECES, with_pieces)):
         if (path := next((folder / name for name in names if (folder / name).is_file()), None)) is not None:
-            return make(numbers, path), [dictionary, path]
+            return *make(numbers, path), [dictionary, path]
     backend = Backend(models.WordLevel(numbers, unk_token="<unk>"))
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return json.loads(backend.to_str()), [dictionary]
+    return json.loads(backend.to_str()), len(numbers), [dictionary]
 
 
-def with_pieces(numbers: dict[str, int], path: Path) -> dict[str, Any]:
+def with_pieces(numbers: dict[str, int], path: Path) -> tuple[Tree, int]:
     symbols = [name for name in SYMBOLS if name != "<unk>"]
     return marian.numbered(sentencepiece.parsed(path), numbers, symbols, str(path))
 
 
-def with_codes(numbers: dict[str, int], path: Path) -> dict[str, Any]:
+def with_codes(numbers: dict[str, int], path: Path) -> tuple[Tree, int]:
     vocabulary = {spelled(name): number for name, number in numbers.items()}
     merges = list(pairs(path))
     for left, right in merges:
@@ -68,7 +70,7 @@ def with_codes(numbers: dict[str, int], path: Path) -> dict[str, Any]:
     backend = Backend(models.BPE(vocabulary, merges, unk_token=UNKNOWN, end_of_word_suffix=ENDS))
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     backend.decoder = decoders.BPEDecoder(ENDS)
-    return {**json.loads(backend.to_str()), KNOWN: len(numbers)}
+    return json.loads(backend.to_str()), len(numbers)
 
 
 def spelled(name: str) -> str:

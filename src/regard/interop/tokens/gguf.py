@@ -10,9 +10,10 @@ from tokenizers import Tokenizer as Backend
 
 from regard.errors import UserError
 from regard.interop.files.gguf import Gguf
-from regard.interop.tokens import Symbols, added
+from regard.interop.tokens import Symbols
 from regard.interop.tokens.byte_bpe import pair
-from regard.interop.tokens.sentencepiece import BPE, BYTE, BYTES, CONTROL, NORMAL, USER, Pieces
+from regard.interop.tokens.sentencepiece import APART, BPE, BYTE, CONTROL, NORMAL, USER, Pieces
+from regard.interop.tokens.trees import BYTES, added
 
 PREFIX = "tokenizer.ggml."
 SYMBOLS = Symbols(
@@ -74,6 +75,7 @@ def pieces(file: Gguf, tokens: list[str], kinds: list[int]) -> dict[str, Any]:
         raise UserError(f"{file.path} is damaged: {len(tokens)} tokens, {len(scores)} scores")
     first = bool(file.settings.get(PREFIX + "add_space_prefix", True))
     one = bool(file.settings.get(PREFIX + "remove_extra_whitespaces", False))
+    kinds = [APART if kind == USER else kind for kind in kinds]  # llama.cpp looks for these first
     return Pieces(tokens, scores, kinds, BPE, blank_first=first, one_blank=one).tree(str(file.path))
 
 
@@ -91,5 +93,5 @@ def pairs(file: Gguf, tokens: list[str], kinds: list[int], cut: str) -> dict[str
     backend.pre_tokenizer = pre_tokenizers.Sequence(CUTS[cut]())
     backend.decoder = decoders.ByteLevel()
     own = [(number, kind) for number, kind in enumerate(kinds) if kind in (CONTROL, USER)]
-    symbols = [{**added(tokens[number], number), "special": kind == CONTROL} for number, kind in own]
+    symbols = [added(tokens[number], number, special=kind == CONTROL) for number, kind in own]
     return {**json.loads(backend.to_str()), "added_tokens": symbols}

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import UserError
-from regard.interop.tokens.sentencepiece import BLANK, BPE, BYTE, BYTES, CONTROL, NORMAL, UNKNOWN, Pieces
+from regard.interop.tokens.sentencepiece import BPE, BYTE, CONTROL, NORMAL, UNKNOWN, Pieces
+from regard.interop.tokens.trees import BLANK, BYTES
 
 FIRST = {0: UNKNOWN, 1: CONTROL, 2: CONTROL}  # <unk>, <s>, </s>
 

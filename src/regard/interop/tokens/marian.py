@@ -7,29 +7,28 @@ not know is found where it stands alone: several together are one unknown piece,
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
-from regard.interop.tokens.sentencepiece import CONTROL, NORMAL, UNKNOWN, USER, Pieces, parsed
+from regard.interop.tokens.sentencepiece import APART, CONTROL, NORMAL, UNKNOWN, USER, Pieces, parsed
+from regard.interop.tokens.settings import SETTINGS
+from regard.interop.tokens.trees import BLANK, Tree, content
 
 SOURCE, TARGET, NUMBERS = "source.spm", "target.spm", "vocab.json"
 HIDDEN = "\u2060"  # a word joiner, which is not seen
-KNOWN = "known"  # in what is read: how many tokens the model has numbers for
 
 
-def read(folder: Folder) -> dict[str, Any]:
-    """As `tokenizer.json` has it."""
-    given = folder.json("tokenizer_config.json")
+def read(folder: Folder) -> tuple[Tree, int]:
+    """As `tokenizer.json` has it, and how many of its tokens have a number there."""
+    given = folder.json(SETTINGS)
     if given.get("separate_vocabs"):
         raise UserError(f"{folder.path}: separate_vocabs, one for sources and one for targets, is not supported")
     path = folder.first(SOURCE)
-    told = [given.get(key) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
-    symbols = [symbol.get("content") if isinstance(symbol, dict) else symbol for symbol in told]
+    symbols = [content(given.get(key)) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
     return numbered(parsed(path), folder.json(folder.first(NUMBERS).name), symbols, str(path))
 
 
-def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where: str) -> dict[str, Any]:
+def numbered(source: Pieces, numbers: dict[str, int], symbols: list[str], where: str) -> tuple[Tree, int]:
     """The pieces of a model under other numbers; what has none is numbered behind them."""
     given = numbers.values()
     if not all(type(number) is int for number in given) or {*given} != {*range(len(given))}:
@@ -43,7 +42,7 @@ def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where:
         if name == unknown or name in symbols:
             return name, 0.0, UNKNOWN if name == unknown else CONTROL
         if name.startswith(">>") and name.endswith("<<"):  # the language to write
-            return name, 0.0, USER
+            return name, 0.0, APART
         if name in mine:
             return name, *mine[name]
         return (name if len(name) == 1 and name not in seen else name + HIDDEN), lowest, NORMAL
@@ -52,10 +51,10 @@ def numbered(source: Pieces, numbers: dict[str, int], symbols: list[Any], where:
     pieces, scores, kinds = (list(column) for column in zip(*map(told, names), *steps, strict=True))
     tree = replace(source, pieces=pieces, scores=scores, kinds=kinds).tree(where)
     unseen = {"type": "Replace", "pattern": {"String": HIDDEN}, "content": ""}
-    together = {"type": "Replace", "pattern": {"Regex": f"[^{ranges({*seen, ' '})}]{{2,}}"}, "content": HIDDEN}
+    together = {"type": "Replace", "pattern": {"Regex": f"[^{ranges({*seen, ' ', BLANK})}]{{2,}}"}, "content": HIDDEN}
     tree["normalizer"]["normalizers"] = [unseen, *tree["normalizer"]["normalizers"], together]
     tree["decoder"]["decoders"].insert(0, unseen)
-    return {**tree, KNOWN: len(names)}
+    return tree, len(names)
 
 
 def ranges(characters: Iterable[str]) -> str:
