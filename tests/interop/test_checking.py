@@ -11,7 +11,7 @@ from tokenizers import processors
 
 from regard.checkpoint import Run, load
 from regard.interop import export_model, import_model
-from regard.interop.checking import RELATIVE, compare, farthest
+from regard.interop.checking import RELATIVE, TEXTS, compare, farthest, written
 from regard.interop.ct2.checking import compare as compare_ct2
 from regard.interop.onnx.checking import compare as compare_onnx
 from tests.helpers import refused
@@ -122,3 +122,16 @@ def test_a_start_that_only_one_of_two_decoders_puts_before_a_text_is_seen(tmp_pa
     surrounded(tmp_path / "there", "<|begin_of_text|> $A")
     assert not compare(run, tmp_path / "there").same_tokens
     assert json.loads((tmp_path / "there" / "tokenizer.json").read_text())["post_processor"]
+
+
+def test_a_text_ends_with_any_of_several_ends_in_both(tmp_path: Path) -> None:
+    """The token that would come first is made an end: nothing is written, here as there."""
+    folder, run = both("llama-3", tmp_path)
+    text = run.tokenizer.encode(TEXTS[0])
+    likeliest = int(run.model.decode(torch.tensor([run.tokenizer.begun(text)]))[0, -1].argmax())
+    changed(folder, "generation_config.json", eos_token_id=[1, likeliest])
+    changed(folder, "config.json", eos_token_id=[1, likeliest])
+    import_model(folder, tmp_path / "again")
+    again = load(tmp_path / "again")
+    assert likeliest in again.tokenizer.ends and written(again, [text]) == [[]]
+    assert compare(again, folder).passed

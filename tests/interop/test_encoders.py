@@ -52,6 +52,8 @@ def test_roberta_guesses_words_with_gelu_whatever_its_layers_have(kind: str) -> 
     ("kind", "config", "message"),
     [
         ("bert", {"type_vocab_size": 0}, "config.json: type_vocab_size = 0 is not supported"),
+        ("bert", {"is_decoder": True}, "config.json: is_decoder = True is not supported; known: False"),
+        ("roberta", {"pad_token_id": [1]}, "config.json: pad_token_id = [1] is not supported; known: 1"),
         ("bert", {"type_vocab_size": "2"}, "segments"),
         ("bert", {"hidden_act": ["gelu"]}, "config.json: hidden_act = ['gelu'] is not supported"),
         ("roberta", {"is_decoder": True}, "config.json: is_decoder = True is not supported"),
@@ -64,7 +66,7 @@ def test_roberta_guesses_words_with_gelu_whatever_its_layers_have(kind: str) -> 
         (
             "bert",
             {"architectures": ["BertForTokenClassification"], "id2label": {"one": "a", "two": "b"}},
-            "id2label = {'one': 'a', 'two': 'b'} has no numbers of labels",
+            "config.json: id2label = {'one': 'a', 'two': 'b'} has no numbers of labels",
         ),
     ],
 )
@@ -185,3 +187,58 @@ def test_what_bert_cannot_say_another_family_can(tmp_path: Path) -> None:
     changed(tmp_path / "run", report.name, imported={"from": "elsewhere"})
     assert export_model(tmp_path / "run", tmp_path / "out").kind == "distilbert"
     assert load(tmp_path / "run").labels == tuple(f"LABEL_{i}" for i in range(7))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"problem_type": "multi_label_classification"},
+            "problem_type = 'multi_label_classification' is not supported",
+        ),
+        ({"problem_type": "regression"}, "problem_type = 'regression' is not supported, only one of several labels"),
+        ({"id2label": {"0": "x"}}, "id2label has one label: a number for each text is not supported"),
+        ({"id2label": {"0": "x", "1": "x", "2": "y"}}, "id2label has 'x' twice, which is not supported"),
+        ({"architectures": None}, "architectures = None has no task here"),
+        ({"architectures": ["BertForMultipleChoice"]}, "architectures = ['BertForMultipleChoice'] has no task here"),
+    ],
+)
+def test_labels_that_are_not_told_apart_here_are_named(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
+    CASES["bert-labels"].write(tmp_path / "there")
+    changed(tmp_path / "there", "config.json", **changes)
+    with refused(f"2 tensors are ('classifier.bias', 'classifier.weight') unused: {words}"):
+        import_model(tmp_path / "there", tmp_path / "run")
+    found = import_model(tmp_path / "there", tmp_path / "run", allow=("classifier.*",))
+    assert found.recipe.objective == Vectors(pooled=True)
+    assert sorted(found.about["left_out"]) == ["classifier.bias", "classifier.weight"]
+
+
+@pytest.mark.parametrize("kind", ["Bert", "BigBird"])
+def test_whether_sentences_follow_is_no_task_alone(kind: str, tmp_path: Path) -> None:
+    """Beside hidden words it may be left out; where it is all that a model was made for, it may not."""
+    case = {"Bert": "bert-pairs", "BigBird": "big_bird-pairs"}[kind]
+    CASES[case].write(tmp_path / "there")
+    tensors = load_file(tmp_path / "there" / "model.safetensors")
+    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("cls.predictions")}
+    save_file(kept, tmp_path / "there" / "model.safetensors")
+    changed(tmp_path / "there", "config.json", architectures=[f"{kind}ForNextSentencePrediction"])
+    unused = "('cls.seq_relationship.bias', 'cls.seq_relationship.weight') unused: architectures = "
+    with refused(f"{unused}['{kind}ForNextSentencePrediction'] has no task here"):
+        import_model(tmp_path / "there", tmp_path / "run")
+    found = import_model(tmp_path / "there", tmp_path / "run", allow=("cls.seq_relationship.*",))
+    assert found.recipe.objective == Vectors(pooled=True)
+
+
+@pytest.mark.parametrize("case", ["bert", "roberta", "distilbert", "big_bird"])
+@torch.no_grad()
+def test_norms_may_have_their_old_names(case: str, tmp_path: Path) -> None:
+    CASES[case].write(tmp_path / "there")
+    today = import_model(tmp_path / "there", tmp_path / "today").about["content"]
+    path = tmp_path / "there" / "model.safetensors"
+    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    tensors = load_file(path)
+    for now, once in old.items():
+        tensors = {name.replace(now, once): tensor for name, tensor in tensors.items()}
+    assert any(name.endswith("LayerNorm.gamma") for name in tensors)
+    save_file(tensors, path)
+    assert import_model(tmp_path / "there", tmp_path / "run").about["content"] == today

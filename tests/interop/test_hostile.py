@@ -19,6 +19,7 @@ from regard.interop.files.pickled import first_line
 from regard.interop.formats.fairseq import opened
 from tests.helpers import refused
 from tests.interop import fairseq
+from tests.interop.cases import CASES
 from tests.interop.folders import changed, written
 
 
@@ -182,6 +183,33 @@ def test_numbers_of_thousands_of_digits_are_damage(source: Path, tmp_path: Path)
     (source / "config.json").write_text('{"model_type": "bert", "hidden_size": 1' + "0" * 5000 + "}")
     with refused("config.json is damaged"):
         import_model(source, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("case", "changes", "words"),
+    [
+        ("gpt2", {"n_embd": None, "n_inner": None}, "width: None is not a whole number"),
+        ("gpt2", {"n_embd": [1], "n_inner": None}, "width: [1] is not a whole number"),
+        ("marian", {"vocab_size": None, "decoder_vocab_size": None}, ""),
+        ("marian", {"vocab_size": None}, ""),
+        ("marian", {"vocab_size": [7]}, "two vocabularies in one model"),
+        ("t5", {"num_layers": None}, "depth: None is not a whole number"),
+        ("llama", {"hidden_size": None}, "width: None is not a whole number"),
+    ],
+)
+def test_settings_that_are_missing_end_in_one_line(
+    case: str, changes: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    """Or are not needed."""
+    CASES[case].write(tmp_path / "there")
+    config = {**json.loads((tmp_path / "there" / "config.json").read_text()), **changes}
+    given = {name: value for name, value in config.items() if value is not None or name != "vocab_size"}
+    (tmp_path / "there" / "config.json").write_text(json.dumps(given))
+    if not words:
+        import_model(tmp_path / "there", tmp_path / "run")
+        return
+    with refused(words):
+        import_model(tmp_path / "there", tmp_path / "run")
 
 
 def flipped(path: Path, rounds: int, read: Callable[[Path], Any]) -> int:

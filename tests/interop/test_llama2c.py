@@ -13,6 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from regard.checkpoint import load
 from regard.cli.app import app
 from regard.interop import export_model, import_model
+from regard.interop.formats.llama2c import fits
 from tests.helpers import refused, same
 from tests.interop.cases import pieces
 
@@ -141,6 +142,18 @@ def test_without_a_vocabulary_it_is_refused(tmp_path: Path) -> None:
         import_model(tmp_path / "small.bin", tmp_path / "run")
 
 
+def test_a_folder_with_tensors_of_hugging_face_is_none_of_its(tmp_path: Path) -> None:
+    for name in ("pytorch_model.bin", "pytorch_model-00001-of-00001.bin"):
+        (tmp_path / "there").mkdir(exist_ok=True)
+        (tmp_path / "there" / name).write_bytes(b"\x00" * 300)
+        assert not fits(tmp_path / "there")
+        with refused("has no config.json: it is no model to import"):
+            import_model(tmp_path / "there", tmp_path / "run")
+        (tmp_path / "there" / name).rename(tmp_path / "there" / "stories15M.bin")
+        assert fits(tmp_path / "there")
+        (tmp_path / "there" / "stories15M.bin").unlink()
+
+
 def test_damaged_files_end_in_one_line(tmp_path: Path) -> None:
     rows = vocabulary(tmp_path).get_piece_size()
     path, good = tmp_path / "small.bin", content(model(rows, tied=True), 0)
@@ -173,5 +186,5 @@ def test_damaged_files_end_in_one_line(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_check_it_against(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "small.bin").write_bytes(np.zeros(9, dtype="<f4").tobytes())
-    with refused("has no config.json; import it without"):
+    with refused("has no config.json with a model_type; import it without"):
         app(["import", str(tmp_path / "small.bin"), "--out", str(tmp_path / "run"), "--check"])

@@ -1,5 +1,6 @@
 """Names of tensors: one spelling each, what is tied, what is new, and what a line without a place says."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from regard.checkpoint import load
 from regard.interop import import_model
+from regard.interop.checking import compare
 from regard.interop.names import Line, Table, translated
 from tests.helpers import refused, same
 from tests.interop.cases import CASES
@@ -79,6 +82,23 @@ def test_a_file_with_two_word_tables_stops(tmp_path: Path) -> None:
     changed(tmp_path / "there", wte__weight=rows + 1)
     with refused("model.safetensors: 'transformer.wte.weight' is there twice, as 'transformer.wte.weight' and 'wte.w"):
         import_model(tmp_path / "there", tmp_path / "run")
+
+
+@pytest.mark.parametrize(("case", "kind"), [("bart", "BartModel"), ("marian", "MarianModel"), ("t5", "T5Model")])
+@torch.no_grad()
+def test_a_translator_that_was_saved_without_its_head(case: str, kind: str, tmp_path: Path) -> None:
+    """Its names begin otherwise; what it writes with are the word vectors."""
+    theirs = replace(CASES[case], kind=kind, also=lambda model: None).write(tmp_path / "there")
+    names = {*load_file(tmp_path / "there" / "model.safetensors")}
+    assert "shared.weight" in names and "model.shared.weight" not in names
+    import_model(tmp_path / "there", tmp_path / "run")
+    run, tokens = load(tmp_path / "run"), torch.randint(5, 30, (2, 7), generator=torch.Generator().manual_seed(3))
+    vectors = theirs(input_ids=tokens, decoder_input_ids=tokens).last_hidden_state
+    if case == "t5":
+        vectors = vectors * run.model.width**-0.5
+    wanted = vectors @ theirs.shared.weight.T
+    same(run.model.decode(tokens, run.model.encode(tokens)), wanted, rtol=0, atol=1e-4)
+    assert compare(run, tmp_path / "there").passed
 
 
 def test_what_is_new_is_told_and_the_same_every_time(tmp_path: Path) -> None:

@@ -34,14 +34,15 @@ class Spelling:
         """Our settings; what ours cannot be stops."""
         for name, fine in self.only.items():
             if config.get(name, fine[0]) not in (*fine, None):
-                raise UserError(f"{where}: {name} = {config[name]!r} is not supported")
-        values = {ours: config.get(theirs, usual) for ours, (theirs, usual) in self.sizes.items()}
+                values = ", ".join("null" if value is None else repr(value) for value in fine)
+                raise UserError(f"{where}: {name} = {config[name]!r} is not supported; known: {values}")
+        found = {ours: config.get(theirs, usual) for ours, (theirs, usual) in self.sizes.items()}
         for ours, (theirs, usual, known) in self.words.items():
             word = config.get(theirs, usual)
             if word not in [*known]:  # which may be asked of a value of any kind
                 raise UserError(f"{where}: {theirs} = {word!r} is not supported; known: {', '.join(map(str, known))}")
-            values[ours] = known[word]
-        return values
+            found[ours] = known[word]
+        return found
 
     def write(self, settings: Any) -> Config:
         """Theirs; of several words for one value the first."""
@@ -72,8 +73,9 @@ class Model:
 class Family:
     """One family. `system` is the class of our settings, `class_of` their class for an objective of ours.
 
-    `heads` are lines of the table that only models for this objective have. `idle` are tensors that their class has and
-    this model has not, because nothing there uses them; they are written as zeros.
+    `heads` are lines of the table that only models for this objective have, and `spare` what they may have in vain.
+    `idle` are tensors that their class has and this model has not, because nothing there uses them; they are written as
+    zeros.
     """
 
     kind: str
@@ -85,12 +87,14 @@ class Family:
     symbols: Symbols
     remarks: Callable[[Config], list[str]] = lambda config: []
     heads: Callable[[Any], tuple[Line, ...]] = lambda objective: ()
+    spare: Callable[[Any], tuple[str, ...]] = lambda objective: ()
     idle: Callable[[Model], Mapping[str, Shape]] = lambda model: {}
 
     def names(self, model: Model) -> Table:
         """The names of a model's tensors, those of its heads too."""
         table = self.table(model.system)
-        return replace(table, lines=(*table.lines, *self.heads(model.objective)))
+        spare = (*table.spare, *self.spare(model.objective))
+        return replace(table, lines=(*table.lines, *self.heads(model.objective)), spare=spare)
 
     def config(self, model: Model, vocabulary: int) -> Config:
         """The `config.json` of a model of ours; one that would not come back the same stops."""
@@ -111,6 +115,11 @@ def explicit(system: Any) -> Any:
     follow = {"hidden": 4 * system.width, "groups": system.heads, "head_width": system.each}
     follow["decoder_depth"] = system.depth
     return replace(system, **{name: value for name, value in follow.items() if getattr(system, name, None) == 0})
+
+
+def as_deep(decoder: Any, encoder: Any) -> Any:
+    """The depth of a decoder in our words: 0 where it is the encoder's, or nobody says it."""
+    return 0 if decoder in (None, encoder) else decoder
 
 
 def settings(kind: type, values: dict[str, Any], where: str) -> Any:

@@ -7,8 +7,19 @@ numpy, and has the last block beside the first for all. So only with full attent
 from dataclasses import replace
 from typing import Any
 
-from regard.interop.families.bert import FOLLOWS, GUESSES, SPARE, TIED
-from regard.interop.families.encoders import ACTIVATIONS, COUNTED, ONLY, SIZES, WORDS, Encoders, Marks, body
+from regard.interop.families.bert import FOLLOWS, GUESSES, IN_VAIN, TIED
+from regard.interop.families.encoders import (
+    ACTIVATIONS,
+    COUNTED,
+    OLD,
+    ONLY,
+    POOLER,
+    SIZES,
+    WORDS,
+    Encoders,
+    Marks,
+    body,
+)
 from regard.interop.family import Config, Spelling
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
@@ -40,6 +51,8 @@ FIRST, NEAR = 1, 1  # blocks that all see, and on either side
 
 
 class Blocked(Encoders):
+    """Encoders that may look at blocks."""
+
     def values(self, config: Config, where: str) -> dict[str, Any]:
         values = super().values(config, where)
         if values["attention"] == "bigbird":
@@ -73,7 +86,7 @@ def turns(block: int, random: int) -> int:
 FAMILY = Blocked(
     kind="big_bird",
     name="BigBird",
-    table=Table((*body("bert."), *GUESSES), WORDS, tied=TIED, idle=COUNTED, spare=SPARE, prefix="bert."),
+    table=Table((*body("bert."), *GUESSES), WORDS, tied=TIED, idle=COUNTED, spare=POOLER, prefix="bert.", old=OLD),
     marks=Marks(
         words="cls.predictions.bias",
         labels="classifier.out_proj.bias",
@@ -84,6 +97,7 @@ FAMILY = Blocked(
     spelling=SPELLING,
     symbols=Symbols(start=("cls_token", "[CLS]"), end=("sep_token", "[SEP]"), mask=("mask_token", "[MASK]")),
     heads=HEADS,
+    spare=IN_VAIN,
     idly=("own", "labels", "tags", "vectors"),
     pool=lambda system: f"first-{system.feedforward}",
 ).family

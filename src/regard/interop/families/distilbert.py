@@ -3,7 +3,7 @@
 `sinusoidal_pos_embds` says how the rows of positions began, and nothing of the model.
 """
 
-from regard.interop.families.encoders import ACTIVATIONS, COUNTED, WORDS, Encoders, Marks
+from regard.interop.families.encoders import ACTIVATIONS, COUNTED, OLD, WORDS, Encoders, Marks
 from regard.interop.family import Spelling
 from regard.interop.names import Line, Table
 
@@ -38,7 +38,7 @@ TIED = {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"
 FAMILY = Encoders(
     kind="distilbert",
     name="DistilBert",
-    table=Table(LINES, WORDS, tied=TIED, idle=COUNTED, prefix="distilbert."),
+    table=Table(LINES, WORDS, tied=TIED, idle=COUNTED, prefix="distilbert.", old=OLD),
     marks=Marks(words="vocab_projector.bias", labels="classifier.bias", tags="classifier.bias"),
     spelling=Spelling(
         SIZES, words={"feedforward": ("activation", "gelu", ACTIVATIONS)}, only={"pruned_heads": (None, {})}

@@ -39,6 +39,7 @@ SYMBOLS = Symbols(
     mask=("mask_token", "[MASK]"),
 )
 COUNTED = ("*embeddings.position_ids", "*embeddings.token_type_ids")  # 0, 1, 2, ...
+POOLER = ("*pooler.*",)  # which a class may have and not use
 OLD = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 LABELLED = {"ForSequenceClassification": Classification, "ForTokenClassification": Tagging}
 CLASSES = {  # by the head that our objectives ask for
@@ -85,9 +86,10 @@ def body(prefix: str, positions: Line | None = None) -> tuple[Line, ...]:
 class Encoders:
     """One family; `name` is what its classes begin with.
 
-    `heads` are the lines of one head alone. `fixed` are settings that the family does not leave open, `before` rows for
-    positions that nothing uses, `idly` the heads whose classes have the pool without using it. `pool` is what a class
-    for labels has for a pool. `dropouts` are names of other probabilities than that of layers.
+    `heads` are the lines of one head alone, and `spare` what may be there beside it in vain. `fixed` are settings that
+    the family does not leave open, `before` rows for positions that nothing uses, `idly` the heads whose classes have
+    the pool without using it. `pool` is what a class for labels has for a pool. `dropouts` are names of other
+    probabilities than that of layers.
     """
 
     kind: str
@@ -97,6 +99,7 @@ class Encoders:
     spelling: Spelling = SPELLING
     symbols: Symbols = SYMBOLS
     heads: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
+    spare: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     before: int = 0
     idly: tuple[str, ...] = ("vectors",)
@@ -115,6 +118,7 @@ class Encoders:
             symbols=self.symbols,
             remarks=self.remarks,
             heads=lambda objective: self.heads.get(objective.head, ()),
+            spare=lambda objective: self.spare.get(objective.head, ()),
             idle=self.idle,
         )
 
@@ -133,23 +137,26 @@ class Encoders:
         system = self.settled(replace(system, context=system.context - self.before) if self.before else system)
         marks = astuple(self.marks)
         names = {*self.table.whole(tensors, marks, where)} or {*marks}  # not seen: all may be there
-        objective, labels = self.task(config, names - {""}, pairs=system.segments > 1)
+        objective, labels, why = self.task(config, names - {""}, where, pairs=system.segments > 1)
         if objective.head == "labels":
             system = replace(system, pool=self.pool(system))
-        return Model(system, objective, labels)
+        return Model(system, objective, labels, why)
 
-    def task(self, config: Config, there: Iterable[str], *, pairs: bool) -> tuple[Any, tuple[str, ...]]:
-        """What the heads that are there were trained for, and the labels that are told apart."""
-        names, marks = {*there}, self.marks
-        made_for = class_there(config).removeprefix(self.name)
+    def task(
+        self, config: Config, there: Iterable[str], where: str, *, pairs: bool
+    ) -> tuple[Any, tuple[str, ...], str]:
+        """What the heads that are there were trained for, the labels that are told apart, and why others are unused."""
+        names, marks, made_for = {*there}, self.marks, class_there(config).removeprefix(self.name)
+        why = (
+            "" if made_for in CLASSES.values() else f"architectures = {config.get('architectures')!r} has no task here"
+        )
         if made_for in LABELLED and (marks.labels if LABELLED[made_for] is Classification else marks.tags) in names:
-            labels = labels_of(config)
-            one_of_them = config.get("problem_type") in (None, "single_label_classification")
-            if one_of_them and len(set(labels)) == len(labels) > 1:
-                return LABELLED[made_for](), labels
+            labels = labels_of(config, where)
+            if not (why := unsupported(config, labels)):
+                return LABELLED[made_for](), labels, ""
         if pairs and {marks.words, marks.next, marks.pool} <= names:  # with one segment two texts are not told apart
-            return MaskedPairs(), ()
-        return (Masked() if marks.words in names else Vectors(pooled=marks.pool in names)), ()
+            return MaskedPairs(), (), why
+        return (Masked() if marks.words in names else Vectors(pooled=marks.pool in names)), (), why
 
     def write(self, model: Model, vocabulary: int) -> Config:
         p, context = model.system.dropout, self.spelling.sizes["context"][0]
@@ -178,13 +185,24 @@ def class_there(config: Config) -> str:
     return str(names[0]) if isinstance(names, list) and names else ""
 
 
-def labels_of(config: Config) -> tuple[str, ...]:
+def labels_of(config: Config, where: str) -> tuple[str, ...]:
     """By their numbers; where they have no names there are two."""
     names = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}
     try:
         return tuple(str(names[key]) for key in sorted(names, key=int))
     except (TypeError, ValueError):
-        raise UserError(f"id2label = {names!r} has no numbers of labels") from None
+        raise UserError(f"{where}: id2label = {names!r} has no numbers of labels") from None
+
+
+def unsupported(config: Config, labels: tuple[str, ...]) -> str:
+    """Why labels like these are not told apart here; "" where they are."""
+    if (kind := config.get("problem_type")) not in (None, "single_label_classification"):
+        return f"problem_type = {kind!r} is not supported, only one of several labels"
+    if len(labels) < 2:
+        return "id2label has one label: a number for each text is not supported, only one of several labels"
+    if twice := next((label for label in labels if labels.count(label) > 1), ""):
+        return f"id2label has '{twice}' twice, which is not supported; give each label a name of its own"
+    return ""
 
 
 def named(labels: tuple[str, ...]) -> Config:

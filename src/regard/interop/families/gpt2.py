@@ -1,9 +1,13 @@
 """GPT-2 as Hugging Face has it (S9). Its matrices are turned, and one of them makes queries, keys and values."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from regard.interop.family import Config, Family, Model, Spelling, dropouts, settings
 from regard.interop.names import FUSED, TURNED, Line, Table
 from regard.interop.tokens import Symbols
 from regard.objectives import NextToken
+from regard.shapes import Tensor
 from regard.systems.gpt import Gpt
 
 SPELLING = Spelling(
@@ -54,10 +58,10 @@ IDLE = ("*h.*.attn.bias", "*h.*.attn.masked_bias")  # the causal mask
 TABLE = Table(LINES, "decoder.embedding.rows.weight", tied=TIED, idle=IDLE, prefix="transformer.")
 
 
-def read(config: Config, tensors, where: str) -> Model:
+def read(config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
     values = SPELLING.read(config, where)
-    values["hidden"] = values["hidden"] or 4 * values["width"]
-    return Model(settings(Gpt, values, where), NextToken())
+    system = settings(Gpt, {**values, "hidden": values["hidden"] or 0}, where)
+    return Model(replace(system, hidden=system.hidden or 4 * system.width), NextToken())
 
 
 def write(model: Model, vocabulary: int) -> Config:

@@ -3,18 +3,12 @@
 No number knows where in a vector it stands but those of the sinusoids, so every matrix is given in our order.
 """
 
+from collections.abc import Mapping
+
 import torch
 
 from regard.errors import UserError
-from regard.interop.families.translators import (
-    HEAD,
-    TIED,
-    WORDS,
-    body,
-    model_of,
-    remarks,
-    written,
-)
+from regard.interop.families.translators import HEAD, TIED, WORDS, body, model_of, remarks, written
 from regard.interop.family import Config, Family, Model
 from regard.interop.names import Table
 from regard.interop.tokens import Symbols
@@ -26,8 +20,9 @@ IDLE = ("*embed_positions.weight",)  # the sinusoids
 SHARED = "share_encoder_decoder_embeddings"
 
 
-def read(config: Config, tensors, where: str) -> Model:
-    if config.get(SHARED) is False or config.get("decoder_vocab_size", config["vocab_size"]) != config["vocab_size"]:
+def read(config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
+    sizes = {str(config[name]) for name in ("vocab_size", "decoder_vocab_size") if config.get(name) is not None}
+    if config.get(SHARED) is False or len(sizes) > 1:
         raise UserError(f"{where}: {SHARED} = false, two vocabularies in one model, is not supported")
     fixed = {"norm": "post", "position": "sinusoidal", "epsilon": 1e-5, "embedding_norm": False, "tied": "all"}
     return model_of(config, tensors, where, **fixed)
@@ -38,7 +33,7 @@ def write(model: Model, vocabulary: int) -> Config:
 
 
 def table(system: Transformer) -> Table:
-    return Table(LINES, WORDS, tied=TIED, idle=IDLE, order=halves(system.width))
+    return Table(LINES, WORDS, tied=TIED, idle=IDLE, prefix="model.", order=halves(system.width))
 
 
 def halves(width: int) -> Int[Tensor, "w"]:

@@ -4,10 +4,13 @@ Every task is answered by writing text, so it is a translator; with its sentinel
 output of its own. A file may leave it out where it is the word vectors, not made smaller.
 """
 
-from regard.interop.family import Config, Family, Model, Spelling, settings
+from collections.abc import Mapping
+
+from regard.interop.family import Config, Family, Model, Spelling, as_deep, settings
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
 from regard.objectives import Translation
+from regard.shapes import Tensor
 from regard.systems.t5 import T5
 
 SPELLING = Spelling(
@@ -83,11 +86,10 @@ def table(system: T5) -> Table:
     return Table(lines, "decoder.embedding.rows.weight", tied=dict.fromkeys(names, WORDS), idle=IDLE, same=same)
 
 
-def read(config: Config, tensors, where: str) -> Model:
+def read(config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
     values = SPELLING.read(config, where)
     values["tied"] = bool(config.get("scale_decoder_outputs", config.get("tie_word_embeddings") is not False))
-    if values["decoder_depth"] in (None, values["depth"]):
-        values["decoder_depth"] = 0
+    values["decoder_depth"] = as_deep(values["decoder_depth"], values["depth"])
     return Model(settings(T5, values, where), Translation(smoothing=0.0))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.errors import UserError
-from regard.interop.family import Config, Model, Spelling, dropouts, settings
+from regard.interop.family import Config, Model, Spelling, as_deep, dropouts, settings
 from regard.interop.names import ROW, Change, Line
 from regard.objectives import Translation
 from regard.shapes import Tensor
@@ -76,8 +76,7 @@ def model_of(config: Config, tensors: Mapping[str, Tensor], where: str, **fixed:
     alike(config, {"decoder_attention_heads": values["heads"], "decoder_ffn_dim": values["hidden"]}, where)
     if values["output_bias"] is None:
         values["output_bias"] = BIAS in tensors
-    if values["decoder_depth"] == values["depth"]:
-        values["decoder_depth"] = 0
+    values["decoder_depth"] = as_deep(values["decoder_depth"], values["depth"])
     return Model(settings(Transformer, values, where), Translation())
 
 

@@ -8,7 +8,7 @@ from regard.errors import UserError
 from regard.interop.ct2 import tokens
 from regard.interop.ct2.names import GATED, table
 from regard.interop.ct2.settings import CONTEXT, There
-from regard.interop.family import Model, settings
+from regard.interop.family import Model, as_deep, settings
 from regard.interop.files.ctranslate2 import MODEL
 from regard.interop.files.ctranslate2 import read as read_binary
 from regard.interop.files.hugging_face import CONFIG, Folder
@@ -75,7 +75,7 @@ def translator(there: There) -> dict[str, Any]:
         raise UserError(f"{CONFIG}: add_source_bos = true is not supported: here no source begins with a symbol")
     return {
         "tied": there.tied,
-        "decoder_depth": 0 if (depth := there.depth("decoder")) == there.depth("encoder") else depth,
+        "decoder_depth": as_deep(there.depth("decoder"), there.depth("encoder")),
         "scaled": there.scaled(1.0, math.sqrt(there.words.shape[1])) != 1,
         "embedding_norm": "decoder.layernorm_embedding.weight" in there.tensors,
         "output_bias": "decoder.projection.bias" in there.tensors,

@@ -100,8 +100,8 @@ def fits(path: Path) -> bool:
 
 
 def models_in(folder: Path) -> list[Path]:
-    """Its files that may be models: they are not called as a vocabulary is."""
-    return sorted(path for path in folder.glob("*.bin") if not path.name.startswith("tok"))
+    """Its files that may be models: they are not called as a vocabulary is, nor as tensors of Hugging Face are."""
+    return sorted(path for path in folder.glob("*.bin") if not path.name.startswith(("tok", "pytorch_model")))
 
 
 def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
