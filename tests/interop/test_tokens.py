@@ -1,13 +1,11 @@
 """Tokenizers of others cut as theirs do, keep their numbers and names, and no text spells a special symbol."""
 
-import io
 import json
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Backend
@@ -21,7 +19,7 @@ from regard.interop.tokens import Symbols
 from regard.interop.tokens.writing import write_tokenizer
 from regard.text import Text, Tokenizer
 from tests.helpers import refused, steady
-from tests.interop.folders import WORDS, changed, vocabulary
+from tests.interop.folders import WORDS, vocabulary
 
 BERT, GPT2 = FAMILIES["bert"].symbols, FAMILIES["gpt2"].symbols
 WAYS: dict[str, dict[str, Any]] = {
@@ -172,22 +170,6 @@ def test_a_vocabulary_that_cannot_be_is_refused(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_tokenizer_json_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    vocabulary(tmp_path)
-    BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    whole = json.loads((tmp_path / "tokenizer.json").read_text())
-    for changes, words in [
-        ({"model": {"type": "Magic"}}, "model 'Magic' is not supported; known: WordPiece"),
-        ({"model": {**whole["model"], "vocab": {"a": 0, "b": 0}}, "added_tokens": []}, "two of its 2 tokens have one"),
-        ({"model": {**whole["model"], "vocab": {"a": 0, "b": 2}}, "added_tokens": []}, "are not numbered from 0 to 1"),
-        ({"normalizer": {"type": "Magic"}}, "is damaged"),
-    ]:
-        (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
-        changed(tmp_path, "tokenizer.json", **changes)
-        with refused(words):
-            read(tmp_path)
-
-
 @pytest.mark.parametrize("names", [("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")])
 def test_bytes_in_two_files_of_either_library(names: tuple[str, str], tmp_path: Path) -> None:
     backend = Backend(models.BPE())
@@ -216,58 +198,6 @@ def test_bytes_in_two_files_of_either_library(names: tuple[str, str], tmp_path: 
     (tmp_path / names[1]).write_text("zz yy\n")
     with refused("does not fit the vocabulary"):
         read(tmp_path, GPT2, 300)
-
-
-def trained_pieces(kind: str, **more: Any) -> bytes:
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS),
-        model_writer=model,
-        model_type=kind,
-        vocab_size=more.pop("vocab_size", 57),
-        minloglevel=2,
-        **more,
-    )
-    return model.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("kind", "more"),
-    [
-        ("unigram", {}),
-        ("unigram", {"add_dummy_prefix": False, "remove_extra_whitespaces": False}),
-        ("unigram", {"normalization_rule_name": "nfkc_cf"}),
-        ("bpe", {}),
-        ("bpe", {"byte_fallback": True, "vocab_size": 330, "normalization_rule_name": "identity"}),
-    ],
-)
-def test_pieces_are_cut_as_by_sentencepiece(kind: str, more: dict[str, Any], tmp_path: Path) -> None:
-    content = trained_pieces(kind, **more)
-    (tmp_path / "spiece.model").write_bytes(content)
-    theirs = sentencepiece.SentencePieceProcessor(model_proto=content)
-    tokenizer, text = read(tmp_path, Symbols(), len(theirs))
-    assert (tokenizer.start, tokenizer.end, tokenizer.unknown) == (theirs.bos_id(), theirs.eos_id(), theirs.unk_id())
-    assert text.kind == kind
-    for line in (*CORPUS[:2], "the  road   is\ttoo wide", "Ünicode ﬁt", " roads ", "apple京", "A1a", ""):
-        assert tokenizer.encode(line) == theirs.encode(line), line
-        if theirs.unk_id() not in theirs.encode(line):
-            assert tokenizer.decode(tokenizer.encode(line)) == theirs.decode(theirs.encode(line)), line
-    assert not {tokenizer.start, tokenizer.end} & set(tokenizer.encode("a</s>b <s>"))
-
-
-def test_a_model_of_pieces_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    content, path = trained_pieces("unigram"), tmp_path / "spiece.model"
-    for wrong, words in [
-        (content[: len(content) // 2], "is damaged"),
-        (b"", "is damaged: it has no pieces"),
-        (b"\xff" * 30, "is damaged: a number has no end"),
-        (b"\x0a\xff\xff\xff\xff\x7f", "it ends in the middle of a field"),
-        (b"\x0b", "no field has the type 3"),
-        (trained_pieces("char"), "it is of kind 4"),
-    ]:
-        path.write_bytes(wrong)
-        with refused(words):
-            read(tmp_path, Symbols(), 1000)
 
 
 def test_what_is_put_around_a_text_is_told_to_their_library(tmp_path: Path) -> None:

@@ -75,12 +75,15 @@ def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int)
         beyond = needless(tree, symbols, given, rows, where)
         tree = without(tree, beyond)
         given = {key: value for key, value in given.items() if not content(value) or content(value) not in beyond}
+    said = [f"the model has no vector for {', '.join(beyond)}: left out of the vocabulary"] if beyond else []
     if symbols.opens is None:
         usual = opened(tree, where) if path.name == JSON else path.suffix == ".model"
-        symbols = replace(symbols, opens=flag(given, "add_bos_token", usual, str(folder.path / SETTINGS)))
+        asked = flag(given, "add_bos_token", usual, str(folder.path / SETTINGS))
+        if path.name == JSON and asked != usual:
+            said.append(f"{SETTINGS} says add_bos_token = {asked}, {JSON} does otherwise: here as {JSON}")
+        symbols = replace(symbols, opens=usual if path.name == JSON else asked)
     given["eos_token_id"] = [*ends(given, generation, rows)]
     tokenizer, text = adopted(tree, symbols, given, rows, where, known=known)
-    said = [f"the model has no vector for {', '.join(beyond)}: left out of the vocabulary"] if beyond else []
     return tokenizer, text, said + remarks(generation, config)
 
 

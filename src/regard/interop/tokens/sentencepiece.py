@@ -18,6 +18,7 @@ from tokenizers import Tokenizer as Backend
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
+from regard.interop.tokens import charsmap
 from regard.interop.tokens.trees import BLANK, Tree, added
 
 NAMES = ("spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
@@ -45,6 +46,8 @@ class Pieces:
         """As `tokenizer.json` has it."""
         if (longest := max(map(len, self._of(NORMAL)), default=0)) > LONGEST:
             raise UserError(f"{where} is damaged: a piece has {longest} characters")
+        if self.charsmap and not charsmap.fits(self.charsmap):
+            raise UserError(f"{where} is damaged: its table of characters is none")
         if self.model == UNIGRAM and UNKNOWN not in self.kinds:
             raise UserError(f"{where}: no piece stands for what is unknown")
         try:
@@ -58,7 +61,8 @@ class Pieces:
         if before := [*self._words(), *self._users()]:
             backend.pre_tokenizer = pre_tokenizers.Sequence(before)
         back = [decoders.Replace(NOWHERE, ""), decoders.Replace(BLANK, " "), decoders.ByteFallback(), decoders.Fuse()]
-        backend.decoder = decoders.Sequence([*back, decoders.Strip(" ", 1, 0)] if self.blank_first else back)
+        first = decoders.Strip(" ", LONGEST if self.one_blank else 1, 0)
+        backend.decoder = decoders.Sequence([*back, first] if self.blank_first else back)
         return {**json.loads(backend.to_str()), "added_tokens": [*self._symbols()]}
 
     @property
@@ -174,8 +178,7 @@ def pieces_of(content: bytes) -> Pieces:
         raise ValueError(f"it is of kind {model}; those of kind 1 (unigram) and 2 (bpe) can be read")
     if trainer.get(24) or not rest.get(5, 1):
         raise ValueError("blanks that follow their word, or stay blanks, are not supported")
-    charsmap = octets(rest.get(2, b""))
-    return Pieces(pieces, scores, kinds, model, charsmap, bool(rest.get(3, 1)), bool(rest.get(4, 1)))
+    return Pieces(pieces, scores, kinds, model, octets(rest.get(2, b"")), bool(rest.get(3, 1)), bool(rest.get(4, 1)))
 
 
 def octets(value: Any) -> bytes:

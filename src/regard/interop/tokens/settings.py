@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
-from regard.interop.tokens.trees import FLAGS, Tree, added, content, numbers_of
+from regard.interop.tokens.trees import FLAGS, Tree, added, content, flat, numbers_of
 
 SETTINGS, SYMBOLS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 GENERATION = "generation_config.json"
@@ -69,14 +69,6 @@ def puts_blank(tree: Tree) -> bool:
     steps = [*flat(tree.get("normalizer")), *flat(tree.get("pre_tokenizer"))]
     schemes = [step.get("prepend_scheme") for step in steps if step.get("type") == "Metaspace"]
     return any(step.get("type") == "Prepend" for step in steps) or any(scheme != "never" for scheme in schemes)
-
-
-def flat(step: Any) -> list[Tree]:
-    """A step, or the steps that it is made of."""
-    if not isinstance(step, dict):
-        return []
-    several = step.get("normalizers") or step.get("pretokenizers")
-    return [part for each in several for part in flat(each)] if isinstance(several, list) else [step]
 
 
 def more_added(tree: Tree, folder: Folder, where: str) -> Tree:

@@ -1,13 +1,15 @@
 """A `tokenizer.json` as a tree: what must be there, the numbers of its tokens, and symbols that no text spells."""
 
+import base64
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from tokenizers import Regex, pre_tokenizers
 
 from regard.errors import UserError
+from regard.interop.tokens import charsmap
 
 Tree = dict[str, Any]
 KINDS = {"WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "word", "BPE": "bpe"}
@@ -27,11 +29,31 @@ def sound(tree: Tree, where: str) -> Tree:
         raise UserError(f"{where} is damaged: an added token is a record with its id and its content")
     if wrong := [part for part in PARTS if not isinstance(tree.get(part) or {}, dict)]:
         raise UserError(f"{where} is damaged: its {wrong[0]} is none")
+    if not all(charsmap.fits(table) for table in tables(tree)):
+        raise UserError(f"{where} is damaged: its table of characters is none")
     vocabulary = model.get("vocab") or {}
     pairs = isinstance(vocabulary, list) and all(is_pair(entry) for entry in vocabulary)
     if not (pairs if model["type"] == "Unigram" and vocabulary else isinstance(vocabulary, dict)):
         raise UserError(f"{where} is damaged: its vocabulary is none")
     return tree
+
+
+def flat(step: Any) -> list[Tree]:
+    """A step, or the steps that it is made of."""
+    if not isinstance(step, dict):
+        return []
+    several = step.get("normalizers") or step.get("pretokenizers")
+    return [part for each in several for part in flat(each)] if isinstance(several, list) else [step]
+
+
+def tables(tree: Tree) -> Iterator[bytes]:
+    """The tables of characters by which a text is made even."""
+    for step in flat(tree.get("normalizer")):
+        if table := step.get("precompiled_charsmap"):
+            try:
+                yield base64.b64decode(table, validate=True)
+            except (TypeError, ValueError):
+                yield b""
 
 
 def is_symbol(symbol: Any) -> bool:
