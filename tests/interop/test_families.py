@@ -1,5 +1,6 @@
 """What holds for every family: imported it says the same as there, and exported again the same once more."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ from tests.interop.cases import CASES
 
 NEAR = {"rtol": 0, "atol": 1e-4}
 LENGTHS = (17, 5, 11)
+WRITERS = [
+    name for name, case in CASES.items() if re.search("LMHead|ForCausalLM|ForConditionalGeneration|MTModel", case.kind)
+]
+that_write = pytest.mark.parametrize("both", WRITERS, indirect=True, scope="module")
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,10 @@ def test_scores_are_the_same_alone_in_a_batch_and_padded(both: Both) -> None:
     same(mine(run, *padded)[there], wanted(both.theirs, run, *padded)[there], **NEAR)
 
 
+@that_write
 @torch.no_grad()
 def test_scores_are_the_same_token_by_token(both: Both) -> None:
     run = both.run
-    if not run.model.writes_text:
-        assert not hasattr(run.model, "decoder")
-        return
     (tokens, _), (source, seen) = drawn(run), drawn(run, seed=4)
     memory = run.model.encode(source, seen) if run.model.reads_source else None
     cache = run.model.start(len(tokens), tokens.shape[1])
@@ -93,13 +96,11 @@ def test_scores_are_the_same_token_by_token(both: Both) -> None:
     same(torch.cat(steps, 1), wanted(both.theirs, run, tokens, None, (source, seen)), **NEAR)
 
 
+@that_write
 @pytest.mark.parametrize("beam", [1, 4])
 def test_the_same_texts_are_written(both: Both, beam: int, request: pytest.FixtureRequest) -> None:
     """Greedily and by a beam, from prompts or sources of different lengths."""
     run = both.run
-    if not run.model.writes_text:
-        assert run.model.answers in ("words", "labels", "tags", "vectors")
-        return
     tokens, present = drawn(run)
     rows = [row[there].tolist() for row, there in zip(tokens, present, strict=True)]
     settings = Decode(max_tokens=13, beam=beam, length_penalty="average" if beam > 1 else "none")
@@ -146,3 +147,7 @@ def test_exported_it_is_read_there_without_a_word(both: Both, tmp_path: Path, ca
 
 def test_every_family_has_a_case() -> None:
     assert set(FAMILIES) <= set(CASES)
+
+
+def test_what_writes_is_compared_as_what_writes(both: Both, request: pytest.FixtureRequest) -> None:
+    assert both.run.model.writes_text == (request.node.callspec.params["both"] in WRITERS)

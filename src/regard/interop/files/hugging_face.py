@@ -41,16 +41,20 @@ class Folder:
 
     def json(self, name: str) -> dict[str, Any]:
         """A file of settings; nothing where it is not there."""
+        values = self.value(name) if (self.path / name).is_file() else {}
+        if not isinstance(values, dict):
+            raise UserError(f"{self.path / name} is damaged: it holds no settings")
+        return values
+
+    def value(self, name: str) -> Any:
+        """What a JSON file holds; None where it is not there."""
         path = self.path / name
         if not path.is_file():
-            return {}
+            return None
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            return json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:  # numbers of too many digits too
             raise UserError(f"{path} is damaged: {error}") from None
-        if not isinstance(values, dict):
-            raise UserError(f"{path} is damaged: it holds no settings")
-        return values
 
     @property
     def weights(self) -> Path:

@@ -5,6 +5,7 @@ from pathlib import Path
 from regard.errors import UserError, suggest
 from regard.interop import tokens
 from regard.interop.families import FAMILIES
+from regard.interop.files import modules
 from regard.interop.files.hugging_face import CONFIG, Folder
 from regard.interop.imported import Imported, Origin, imported, rows_of
 
@@ -31,5 +32,6 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     rows = rows_of(table, theirs, file)
     tokenizer, text, remarks = tokens.read(folder, family.symbols, config, rows)
     hashes = folder.hashes((CONFIG, *(shard.name for shard in folder.shards()), *tokens.ALL))
-    origin = Origin(path=folder.path, kind=kind, files=hashes, remarks=[*family.remarks(config), *remarks])
+    remarks = [*family.remarks(config), *modules.remarks(folder), *remarks]
+    origin = Origin(path=folder.path, kind=kind, files=hashes, remarks=remarks)
     return imported(made, table, theirs, (tokenizer, text), where=file, origin=origin, allow=allow)
