@@ -104,7 +104,8 @@ def test_tables_of_angles_are_left_alone_and_norms_of_queries_are_not(tmp_path: 
 def test_beside_their_library(tmp_path: Path) -> None:
     """Which reads the same pieces by rules of its own."""
     CASES["llama"].write(tmp_path / "there")
-    (tmp_path / "there" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "LlamaTokenizer"}))
+    told = {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True}  # versions differ where it is not said
+    (tmp_path / "there" / "tokenizer_config.json").write_text(json.dumps(told))
     import_model(tmp_path / "there", tmp_path / "run")
     found = compare(load(tmp_path / "run"), tmp_path / "there")
     assert found.passed, found.said
