@@ -114,8 +114,11 @@ def test_it_ends_where_the_end_is_likeliest_and_at_the_limit(made: Any, monkeypa
     there, rows = Session(folder), rows_of(run)
     free = there.write(rows, 11)
     there.symbols["end"] = free[1][3]
-    assert [row[: row.index(free[1][3])] if free[1][3] in row else row for row in free] == there.write(rows, 11)
-    there.symbols["end"] = run.tokenizer.end
+    ended = [row[: row.index(free[1][3])] if free[1][3] in row else row for row in free]
+    assert ended == there.write(rows, 11)
+    there.symbols["end"], there.about["ends"] = run.tokenizer.end, [free[1][3]]
+    assert ended == there.write(rows, 11)
+    there.about["ends"] = []
     there.about["never"] = [free[0][0]]
     assert there.write(rows, 11)[0][0] != free[0][0]
     there.about["limit"] = max(map(len, rows)) + 4  # and the start symbol

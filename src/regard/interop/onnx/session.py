@@ -54,20 +54,20 @@ class Session:
     def write(self, rows: list[list[int]], most: int = 200) -> list[list[int]]:
         """What follows each row of tokens, or is its translation: the likeliest token each time, at most so many.
 
-        A text ends at its end symbol, and where the model has no place for more.
+        A text ends at an end symbol, and where the model has no place for more.
         """
         source = self.read([[*row, self.symbols["end"]] for row in rows]) if "encoder" in self.graphs else {}
         tokens, present = table([self._begun([] if source else row) for row in rows])
         last, past = present.sum(1) - 1, self.empty(len(rows))
         written: list[list[int]] = [[] for _ in rows]
-        open_rows = np.ones(len(rows), bool)
+        open_rows, ends = np.ones(len(rows), bool), [self.symbols["end"], *self.about.get("ends", [])]
         room = self.about["limit"] or int(present.sum(1).max()) + most
         for _ in range(min(most, room - tokens.shape[1] + 1)):
             logits, past = self.step(tokens, present, past, source)
             scores = logits[np.arange(len(rows)), last]
             scores[:, self.about["never"]] = -np.inf
             chosen = scores.argmax(-1)
-            open_rows &= chosen != self.symbols["end"]
+            open_rows &= ~np.isin(chosen, ends)
             for row in np.flatnonzero(open_rows):
                 written[row].append(int(chosen[row]))
             if not open_rows.any():

@@ -81,6 +81,7 @@ def described(run: Run) -> dict[str, Any]:
         "symbols": {"start": symbols.start, "end": symbols.end, "pad": symbols.pad, "lead": symbols.lead},
         "opens": symbols.habits.opens,
         "never": list(symbols.habits.never),
+        "ends": list(symbols.habits.ends),
     }
     if run.model.writes_text:
         about["cache"] = {"heads": system.groups or system.heads, "width": system.each}
