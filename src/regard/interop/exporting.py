@@ -93,7 +93,7 @@ def may_export(folder: Path, *, force: bool) -> None:
         raise UserError(f"{folder} holds an export already; --force overwrites it")
 
 
-def hugging_face(run: Run, folder: Path) -> str:
+def as_hugging_face(run: Run, folder: Path) -> str:
     """As `transformers` reads it: the first family that can say this run, its own where it was imported."""
     made = Model(run.recipe.system, run.recipe.objective, run.labels)
     family, config = sayable(run, made)
@@ -139,7 +139,7 @@ def generation(run: Run) -> dict[str, Any]:
 
 
 WAYS: dict[str, tuple[Callable[[Run, Path], str], Callable[[Run, Path], Comparison]]] = {
-    "hf": (hugging_face, compare),
+    "hf": (as_hugging_face, compare),
     "ct2": (ctranslate2, compare_ct2),
     "onnx": (onnx, compare_onnx),
 }

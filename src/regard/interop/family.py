@@ -69,7 +69,7 @@ class Model:
     why: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Family:
     """One family. `system` is the class of our settings, `class_of` their class for an objective of ours.
 

@@ -23,10 +23,10 @@ def read(config: Config, tensors: Mapping[str, Tensor], where: str) -> Model:
 
 
 FAMILY = Family(
-    "bart",
-    Transformer,
-    read,
-    written,
+    kind="bart",
+    system=Transformer,
+    read=read,
+    write=written,
     table=lambda system: Table(LINES, WORDS, tied=TIED, idle=IDLE, prefix="model."),
     class_of=lambda objective: "BartForConditionalGeneration",
     symbols=Symbols(

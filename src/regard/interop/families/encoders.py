@@ -109,10 +109,10 @@ class Encoders:
     @property
     def family(self) -> Family:
         return Family(
-            self.kind,
-            Bert,
-            self.read,
-            self.write,
+            kind=self.kind,
+            system=Bert,
+            read=self.read,
+            write=self.write,
             table=lambda system: self.table,
             class_of=self.class_of,
             symbols=self.symbols,

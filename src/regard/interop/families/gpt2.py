@@ -70,10 +70,10 @@ def write(model: Model, vocabulary: int) -> Config:
 
 
 FAMILY = Family(
-    "gpt2",
-    Gpt,
-    read,
-    write,
+    kind="gpt2",
+    system=Gpt,
+    read=read,
+    write=write,
     table=lambda system: TABLE,
     class_of=lambda objective: "GPT2LMHeadModel",
     symbols=Symbols(

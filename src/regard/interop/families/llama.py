@@ -8,7 +8,7 @@ from typing import Any
 
 from regard.errors import UserError
 from regard.interop.family import Config, Family, Model, Spelling, explicit, settings
-from regard.interop.names import Line, Table, paired
+from regard.interop.names import SAME, Line, Table, paired
 from regard.interop.tokens import Symbols
 from regard.objectives import NextToken
 from regard.shapes import Tensor
@@ -73,13 +73,13 @@ NAMES = {
 
 def table(names: Mapping[str, str], each: int = 0, **rest: Any) -> Table:
     """A table of these names; `each` is the width of heads whose halves turn."""
-    turned = {"query": paired(each), "key": paired(each)} if each else {}
-    lines = [Line(name, SHARED[part], *([turned[part]] if part in turned else [])) for part, name in names.items()]
+    changes = {"query": paired(each), "key": paired(each)} if each else {}
+    lines = [Line(name, SHARED[part], changes.get(part, SAME)) for part, name in names.items()]
     tied = {f"{names['head']}.weight": f"{names['words']}.weight"}
     return Table(tuple(lines), f"{SHARED['words']}.weight", tied=tied, **rest)
 
 
-def hugging_face(system: Gpt) -> Table:
+def table_of(system: Gpt) -> Table:
     return table(NAMES, system.each, idle=("*rotary_emb.inv_freq",), prefix="model.")
 
 
@@ -102,7 +102,7 @@ def turning(config: Config, where: str) -> dict[str, Any]:
     return {**found, "rotary_factor": factor, **{ours: given.get(theirs) for ours, theirs in ROPE.items()}}
 
 
-def turned(system: Gpt) -> Config:
+def said_turning(system: Gpt) -> Config:
     """The same in their words, as old and new versions of the library read them."""
     found: Config = {"rope_theta": system.rotary_base}
     if system.rotary_factor == 1:
@@ -137,7 +137,7 @@ def family(
         if system.width % system.heads:
             raise UserError(f"{kind}: system.width = {system.width} does not split into {system.heads} heads")
         said: Config = {name: fine[0] for name, fine in only.items()}
-        said |= {**spelling.write(system), **turned(system), "vocab_size": vocabulary}
+        said |= {**spelling.write(system), **said_turning(system), "vocab_size": vocabulary}
         if biases is None:
             made, _, forwards = system.biased
             said |= {"attention_bias": made, "mlp_bias": forwards}
@@ -147,7 +147,16 @@ def family(
         p = config.get("attention_dropout", 0.0)
         return [f"attention_dropout = {p} there; here it acts on the feed-forward layers too"] if p else []
 
-    return Family(kind, Gpt, read, write, hugging_face, lambda objective: name, symbols, remarks)
+    return Family(
+        kind=kind,
+        system=Gpt,
+        read=read,
+        write=write,
+        table=table_of,
+        class_of=lambda objective: name,
+        symbols=symbols,
+        remarks=remarks,
+    )
 
 
 def biased(config: Config) -> tuple[bool, bool]:

@@ -43,11 +43,11 @@ def halves(width: int) -> Int[Tensor, "w"]:
 
 
 FAMILY = Family(
-    "marian",
-    Transformer,
-    read,
-    write,
-    table,
+    kind="marian",
+    system=Transformer,
+    read=read,
+    write=write,
+    table=table,
     class_of=lambda objective: "MarianMTModel",
     symbols=Symbols(start=("decoder_start_token_id", "<pad>")),
     remarks=remarks,

@@ -100,11 +100,11 @@ def write(model: Model, vocabulary: int) -> Config:
 
 
 FAMILY = Family(
-    "t5",
-    T5,
-    read,
-    write,
-    table,
+    kind="t5",
+    system=T5,
+    read=read,
+    write=write,
+    table=table,
     class_of=lambda objective: "T5ForConditionalGeneration",
     symbols=Symbols(start=("decoder_start_token_id", "<pad>"), sentinels=100),
 )

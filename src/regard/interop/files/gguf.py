@@ -42,6 +42,8 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True)
 class Gguf:
+    """One file: its settings by their names, and where each of its tensors stands."""
+
     path: Path
     settings: dict[str, Any]
     stored: dict[str, Stored]
