@@ -23,7 +23,7 @@ def compared(folder: Path, wanted: dict[str, Any]) -> dict[str, bool]:
     """Of each tokenizer whether all tokens are the same."""
     found = {}
     for name, (place, rows) in FOLDERS.items():
-        tokenizer, _ = tokens.read(Folder(folder / place), FAMILIES[name].symbols, {}, rows)
+        tokenizer, *_ = tokens.read(Folder(folder / place), FAMILIES[name].symbols, {}, rows)
         found[name] = tokenizer.encode(wanted["input_string"]) == wanted[name]["ids"]
     return found
 
