@@ -2,8 +2,8 @@
 
     python benchmarks/tokenization.py DIR EXPECTED
 
-DIR has a folder for each: `bert_uncased` (vocab.txt), `gpt2` (encoder.json, vocab.bpe), `t5` (spiece.model). EXPECTED is
-a JSON file with a text, `input_string`, and for `bert`, `gpt2` and `t5` the `ids` that it is cut into.
+DIR has a folder for each: `bert_uncased` (vocab.txt), `gpt2` (encoder.json, vocab.bpe), `t5` (spiece.model). EXPECTED
+is a JSON file with a text, `input_string`, and for `bert`, `gpt2` and `t5` the `ids` that it is cut into.
 """
 
 import argparse

@@ -24,7 +24,8 @@ def test_the_folder_is_printed_and_the_rest_is_told(source: Path, tmp_path: Path
     done = fine("import", source, "--out", tmp_path / "run")
     assert done.out == f"{tmp_path / 'run'}\n"
     assert f"bert: * parameters, {len(WORDS)} tokens, objective 'vectors'".split("*")[1] in done.err
-    assert f"next: regard train bert --from {tmp_path / 'run'}" in done.err
+    assert f"next: regard embed {tmp_path / 'run'}" in done.err
+    assert f"or regard train bert --from {tmp_path / 'run'}" in done.err
     refused("import", source, "--out", tmp_path / "run", because="holds a run already; --force overwrites it")
     fine("import", source, "--out", tmp_path / "run", "--force")
 

@@ -157,7 +157,7 @@ def test_beside_their_library(source: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model_type": "albert"}, "model_type = 'albert' is not supported; did you mean 'bert'?"),
+        ({"model_type": "albert"}, "model_type = 'albert' is not supported; known: gpt2, bert"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type = 'relative_key' is not supported"),
         ({"is_decoder": True}, "is_decoder = True is not supported"),
         ({"add_cross_attention": True}, "add_cross_attention = True is not supported"),
@@ -261,3 +261,13 @@ def test_tensors_may_lie_in_several_files(source: Path, tmp_path: Path) -> None:
     index.write_text(json.dumps({"weight_map": {**places, "more": "part-3.safetensors"}}))
     with refused("is in another file too"):
         import_model(source, tmp_path / "twice")
+
+
+def test_what_is_given_in_place_of_a_model_is_named(source: Path, tmp_path: Path) -> None:
+    with refused("no such file or folder: gpt2; nothing is downloaded"):
+        import_model("gpt2", tmp_path / "run")
+    with refused(f"is one file of a model; give its folder, {source}"):
+        import_model(source / "model.safetensors", tmp_path / "run")
+    import_model(source, tmp_path / "run")
+    with refused(f"{tmp_path / 'run'} is a run already"):
+        import_model(tmp_path / "run", tmp_path / "again")

@@ -166,7 +166,7 @@ def test_a_vocabulary_that_cannot_be_is_refused(tmp_path: Path) -> None:
     with refused("vocab.txt is damaged"):
         read(tmp_path)
     (tmp_path / "vocab.txt").unlink()
-    with refused("has no tokenizer.json and no vocab.txt"):
+    with refused("has no tokenizer: none of tokenizer.json, vocab.txt"):
         read(tmp_path)
 
 

@@ -157,13 +157,22 @@ def test_a_bart_begins_every_text(imported: Any, tmp_path: Path) -> None:
     text = "The boy didn't cross."
     words = theirs(text, add_special_tokens=False)["input_ids"]
     assert run.tokenizer.encode(text) == [0, *words]
-    assert run.tokenizer.begun([]) == [2, 0]
+    assert run.tokenizer.begun([]) == [2]
     assert run.tokenizer.decode([2, 0, *words, 2]) == text
     export_model(run.path, tmp_path / "out")
-    said = json.loads((tmp_path / "out" / "generation_config.json").read_text())
-    assert (said["decoder_start_token_id"], said["forced_bos_token_id"], said["bos_token_id"]) == (2, 0, 0)
+    assert not (tmp_path / "out" / "generation_config.json").exists()
     again = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
     assert again(text)["input_ids"] == [0, *words, 2] and again.bos_token == "<s>"
+
+
+def test_a_bart_may_be_forced_to_begin_so(tmp_path: Path) -> None:
+    CASES["bart"].write(tmp_path / "there")
+    changed(tmp_path / "there", "generation_config.json", forced_bos_token_id=0)
+    found = import_model(tmp_path / "there", tmp_path / "run")
+    assert found.tokenizer.begun([]) == [2, 0]
+    assert export_model(tmp_path / "run", tmp_path / "out").compared.passed
+    said = json.loads((tmp_path / "out" / "generation_config.json").read_text())
+    assert (said["decoder_start_token_id"], said["forced_bos_token_id"], said["bos_token_id"]) == (2, 0, 0)
 
 
 @pytest.mark.parametrize("width", [2, 5, 6, 13])

@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from regard.checkpoint import load
 from regard.interop import export_model, import_model
 from regard.verify import verify
+from tests.helpers import refused
 from tests.interop.cases import CASES
 
 LINE = "exported = native"
@@ -71,3 +72,11 @@ def test_a_copy_that_cannot_be_read_any_more_fails(run: Path, tmp_path: Path) ->
     (tmp_path / "copy" / "model.safetensors").write_bytes(b"")
     (line,) = verify(load(run), only=[LINE]).lines
     assert line.state == "fails" and "'transformers' cannot read" in line.why
+
+
+def test_an_export_for_another_library_is_not_replaced(run: Path, tmp_path: Path) -> None:
+    export_model(run, tmp_path / "copy")
+    with refused("holds an export already; --force overwrites it"):
+        export_model(run, tmp_path / "copy")
+    with refused("holds an export for hf; give another --out"):
+        export_model(run, tmp_path / "copy", to="ct2", force=True)

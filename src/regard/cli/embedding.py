@@ -31,8 +31,8 @@ def embed(
     pool: Annotated[
         str | None,
         Parameter(
-            help="How tokens become one vector: their mean, the first (the start symbol of an encoder), the last, or "
-            "the mean of all, start and end symbol too."
+            help="How tokens become one vector: mean, first (the start symbol of an encoder), last, or all (the mean "
+            "with start and end symbol)."
         ),
     ] = None,
     layer: Annotated[int | None, Parameter(help="What leaves this layer, from 0; by default what is used.")] = None,

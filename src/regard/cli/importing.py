@@ -63,7 +63,7 @@ def tell(facts: dict[str, Any], recipe: Any) -> None:
         note(remark)
     if facts["left_out"]:
         note(f"left out: {', '.join(facts['left_out'])}")
-    note(f"next: {following(recipe.objective).format(shlex.quote(facts['run']))}")
+    note(f"next: {following(recipe.objective).replace('{}', shlex.quote(facts['run']))}")
 
 
 def following(objective: Any) -> str:
@@ -79,7 +79,7 @@ def following(objective: Any) -> str:
     ):
         if isinstance(objective, kind):
             return command
-    return "regard train bert --from {} --set objective.kind=classification"
+    return 'regard embed {} --text "...", or regard train bert --from {} --set objective.kind=classification'
 
 
 def export(

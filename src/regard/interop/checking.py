@@ -185,7 +185,9 @@ def theirs() -> Any:
     try:
         import transformers
     except ImportError:
-        raise NotInstalled("this compares with the package 'transformers', which is not installed") from None
+        raise NotInstalled(
+            "this compares with the package 'transformers', which is not installed: pip install 'regard[hf]'"
+        ) from None
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers

@@ -50,7 +50,7 @@ class Exported:
 def export_model(folder: Path | str, out: Path | str, *, to: str = "hf", force: bool = False) -> Exported:
     """Write a run as another library reads it, into a folder that does not exist, or holds an export and `force`."""
     one_of("--to", to, WAYS)
-    may_export(Path(out), force=force)
+    may_export(Path(out), to, force=force)
     run = load(folder)
     write, check = WAYS[to]
     with staged(Path(out)) as part:
@@ -83,12 +83,14 @@ def compare_export(run: Run, folder: str, to: str) -> Comparison:
     return WAYS[to][1](run, Path(folder))
 
 
-def may_export(folder: Path, *, force: bool) -> None:
-    """Only a folder that holds an export is ever replaced, and only when asked."""
+def may_export(folder: Path, to: str, *, force: bool) -> None:
+    """Only a folder that holds an export for the same library is ever replaced, and only when asked."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not (folder / MARK).is_file():
         raise UserError(f"{folder} exists and holds no export; give another --out")
+    if (other := read_json(folder / MARK).get("to")) != to:
+        raise UserError(f"{folder} holds an export for {other}; give another --out")
     if not force:
         raise UserError(f"{folder} holds an export already; --force overwrites it")
 
@@ -119,7 +121,9 @@ def sayable(run: Run, made: Model) -> tuple[Family, dict[str, Any]]:
             if isinstance(made.system, family.system):
                 reasons.append(str(error))
     kind = run.recipe.to_dict()["system"]["kind"]
-    raise UserError("; ".join(reasons) or f"no model of 'transformers' is like system.kind = '{kind}'")
+    if reasons:
+        raise UserError(f"{'; '.join(reasons)}; a run that is trained with these settings can be exported")
+    raise UserError(f"no model of 'transformers' is like system.kind = '{kind}'")
 
 
 def ids(run: Run) -> dict[str, int | list[int]]:
@@ -133,7 +137,7 @@ def ids(run: Run) -> dict[str, int | list[int]]:
 
 def generation(run: Run) -> dict[str, Any]:
     """What is not written, and what every text begins with."""
-    never, lead = run.tokenizer.habits.never, run.tokenizer.lead if run.model.reads_source else []
+    never, lead = run.tokenizer.habits.never, run.tokenizer.begun([])[1:] if run.model.reads_source else []
     found: dict[str, Any] = {"bad_words_ids": [[token] for token in never]} if never else {}
     return found | ({"forced_bos_token_id": lead[0]} if lead else {})
 

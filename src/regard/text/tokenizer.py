@@ -59,13 +59,15 @@ class Habits:
     `symbols` are the names that our special symbols have there: one of theirs may be several of ours, and where nothing
     is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them; or for
     fewer: what is numbered beyond them, steps on the way to longer tokens, is unknown to it. Every text begins with the
-    symbols `lead`, and a prompt that is not empty with the start symbol only where one `opens` it. The tokens `never`
-    are not written, whatever the model says. What is written has the end symbol, and the tokens `ends` end it too.
+    symbols `lead`, which a model writes by itself unless they are `forced`, and a prompt that is not empty with the
+    start symbol only where one `opens` it. The tokens `never` are not written, whatever the model says. What is written
+    has the end symbol, and the tokens `ends` end it too.
     """
 
     symbols: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     lead: tuple[str, ...] = ()
+    forced: bool = True
     opens: bool = True
     never: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
@@ -135,7 +137,7 @@ class Tokenizer:
         """The first tokens of a text that is to be written on."""
         if prompt and not self.habits.opens:
             return prompt
-        return [self.start, *(prompt or self.lead)]
+        return [self.start, *(prompt or (self.lead if self.habits.forced else []))]
 
     def decode(self, ids: list[int]) -> str:
         """The text of the tokens; start, end and padding leave no trace."""

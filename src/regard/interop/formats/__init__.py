@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import UserError
+from regard.interop.files.hugging_face import CONFIG
 from regard.interop.formats import ctranslate2, fairseq, gguf, hugging_face, llama2c
 from regard.interop.imported import Imported
 
@@ -29,8 +30,10 @@ FORMATS = (
 def format_of(path: Path) -> Format:
     """The first format that a path fits."""
     if not path.exists():
-        raise UserError(f"no such file or folder: {path}")
+        raise UserError(f"no such file or folder: {path}; nothing is downloaded, so give a folder or file of yours")
     for each in FORMATS:
         if each.fits(path):
             return each
+    if (path.parent / CONFIG).is_file():
+        raise UserError(f"{path} is one file of a model; give its folder, {path.parent}")
     raise UserError(f"{path} is no model that can be read; known: {'; '.join(each.what for each in FORMATS)}")

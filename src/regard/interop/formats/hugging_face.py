@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from regard.errors import UserError, suggest
+from regard.checkpoint import is_run
+from regard.errors import UserError
 from regard.interop import tokens
 from regard.interop.families import FAMILIES
 from regard.interop.files import modules
@@ -20,7 +21,9 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     config, where = folder.json(CONFIG), str(folder.path / CONFIG)
     kind = config.get("model_type")
     if kind not in [*FAMILIES]:
-        raise UserError(f"{where}: model_type = {kind!r} is not supported{suggest(str(kind), list(FAMILIES))}")
+        if is_run(folder.path):
+            raise UserError(f"{folder.path} is a run already")
+        raise UserError(f"{where}: model_type = {kind!r} is not supported; known: {', '.join(FAMILIES)}")
     if config.get("quantization_config"):
         raise UserError(
             f"{where}: quantization_config = {config['quantization_config']!r} is not supported; "

@@ -109,7 +109,7 @@ class Session:
         """The first tokens of a text that is to be written on."""
         if row and not self.about["opens"]:
             return row
-        return [self.symbols["start"], *(row or self.symbols["lead"])]
+        return [self.symbols["start"], *row] if row else self.about["begun"]
 
 
 def table(rows: list[list[int]]) -> tuple[Array, Array]:

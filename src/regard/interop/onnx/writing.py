@@ -79,6 +79,7 @@ def described(run: Run) -> dict[str, Any]:
         "vocabulary": len(symbols),
         "limit": run.model.limit,
         "symbols": {"start": symbols.start, "end": symbols.end, "pad": symbols.pad, "lead": symbols.lead},
+        "begun": symbols.begun([]),
         "opens": symbols.habits.opens,
         "never": list(symbols.habits.never),
         "ends": list(symbols.habits.ends),

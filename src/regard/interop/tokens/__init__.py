@@ -65,6 +65,8 @@ class Symbols:
 
 def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int) -> tuple[Tokenizer, Text, list[str]]:
     """The tokenizer of a folder whose model has a row for so many tokens, the settings that describe it, remarks."""
+    if not any((folder.path / name).is_file() for name in FILES):
+        raise UserError(f"{folder.path} has no tokenizer: none of {', '.join(FILES)}; save it there too")
     path = folder.first(*FILES)
     where, generation = str(path), folder.json(GENERATION)
     given = {**folder.json(SYMBOLS), **folder.json(SETTINGS), **generation, **config}
@@ -120,6 +122,7 @@ def adopted(
         names,
         rows=0 if len(numbers) == rows else rows,
         lead=symbols.lead,
+        forced=not symbols.lead or given.get("forced_bos_token_id") is not None,
         opens=bool(symbols.opens),
         never=never(given, rows),
         ends=tuple(end for end in ended(symbols, given, rows) if end != numbers[names[END]]),

@@ -128,8 +128,7 @@ def remarks(generation: Mapping[str, Any], config: Mapping[str, Any]) -> list[st
     """What is asked of those who write with this model, and is not kept."""
     given = {**config, **generation}
     asked = {key: given[key] for key, nothing in SEARCH.items() if given.get(key) not in (*nothing, None)}
-    found = [
-        f"{', '.join(f'{key} = {value}' for key, value in asked.items())} asked for there is not kept; see [decode]"
-    ]
+    listed = ", ".join(f"{key} = {value}" for key, value in asked.items())
+    found = [f"{listed} asked for there is not kept; give it to each command, as in --beam 4"]
     long = [word for word in bad_words(given) if len(word) > 1]
     return (found if asked else []) + ([f"{len(long)} words of several tokens may be written here"] if long else [])
