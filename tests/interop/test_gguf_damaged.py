@@ -104,7 +104,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "block": (raw({}, [("a", (33,), 8, 0)]), "tensor 'a' has shape [33], in blocks of 32"),
     "architecture": (raw({"general.architecture": "bert"}), "general.architecture = 'bert' is not supported; known:"),
     "number": (raw({"general.architecture": 7}), "general.architecture = 7 is no text"),
-    "no tokens": (raw(LLAMA), "is damaged: 0 tokens, 0 of a known type"),
+    "no tokens": (raw(LLAMA), "has no tokenizer: tokenizer.ggml.tokens is missing"),
     "tokens": (raw({**LLAMA, "tokenizer.ggml.tokens": [1, 2]}), "tokenizer.ggml.tokens is no list as it should be"),
     "token types": (raw({**LLAMA, **PAIRS, "tokenizer.ggml.token_type": [1]}), "5 tokens, 1 of a known type"),
     "other model": (raw({**LLAMA, **PAIRS, "tokenizer.ggml.model": "bert"}), "tokenizer.ggml.model = 'bert' is not"),

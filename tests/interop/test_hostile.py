@@ -53,6 +53,9 @@ def test_a_folder_that_is_damaged_or_no_model_is_refused(source: Path, tmp_path:
     (source / "model.safetensors").write_bytes(b"\x00" * 50)
     with refused("model.safetensors is damaged"):
         import_model(source, tmp_path / "run")
+    (source / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 7\n")
+    with refused("only points to a file of Git LFS"):
+        import_model(source, tmp_path / "run")
     (source / "model.safetensors").unlink()
     with refused("has no model.safetensors and no model.safetensors.index.json and no pytorch_model.bin and no"):
         import_model(source, tmp_path / "run")

@@ -15,6 +15,7 @@ from regard.errors import UserError
 from regard.interop.files.pickled import named, stored, unpickled
 
 CONFIG, SAFE, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
+POINTER = b"version https://git-lfs"  # what stands in place of a large file that was not brought along
 INDEX = ".index.json"  # behind the name of a file of tensors that was cut into several
 
 
@@ -90,6 +91,9 @@ class Folder:
 
 
 def tensors_of(path: Path) -> dict[str, Tensor]:
+    with path.open("rb") as file:
+        if file.read(len(POINTER)) == POINTER:
+            raise UserError(f"{path} only points to a file of Git LFS; 'git lfs pull' in its folder brings it")
     if path.suffix != ".safetensors":
         found = unpickled(path)
         if not named(found):

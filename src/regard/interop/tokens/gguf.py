@@ -55,7 +55,9 @@ def read(file: Gguf) -> tuple[dict[str, Any], Symbols, dict[str, Any], list[str]
     model, cut = file.word(PREFIX + "model"), file.word(PREFIX + "pre", "default")
     tokens = file.list_of(str, PREFIX + "tokens")
     kinds = file.list_of(int, PREFIX + "token_type") or [BYTE if token in BYTES else NORMAL for token in tokens]
-    if not tokens or len(kinds) != len(tokens):
+    if not tokens:
+        raise UserError(f"{file.path} has no tokenizer: {PREFIX}tokens is missing")
+    if len(kinds) != len(tokens):
         raise UserError(f"{file.path} is damaged: {len(tokens)} tokens, {len(kinds)} of a known type")
     if model == "llama":
         tree = pieces(file, tokens, kinds)
