@@ -1,6 +1,6 @@
 """A Transformer as fairseq keeps it (S7): a file of tensors and settings, with a dictionary beside it.
 
-The file is a pickle. Of it tensors, plain values and a `Namespace` of settings are taken, and nothing is executed.
+The file is a pickle: tensors, plain values and a `Namespace` of settings are taken, and nothing is executed.
 """
 
 from argparse import Namespace
