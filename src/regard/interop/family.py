@@ -100,13 +100,14 @@ class Family:
         """The `config.json` of a model of ours; one that would not come back the same stops."""
         if not isinstance(model.system, self.system):
             raise UserError(f"{self.kind}: there is no such system")
-        said = {**self.write(replace(model, system=explicit(model.system)), vocabulary), "model_type": self.kind}
+        mine = explicit(model.system)
+        said = {**self.write(replace(model, system=mine), vocabulary), "model_type": self.kind}
         said["architectures"] = [self.class_of(model.objective)]
-        mine_all, again = explicit(model.system), explicit(self.read(said, {}, self.kind).system)
+        again = explicit(self.read(said, {}, self.kind).system)
         for setting in fields(again):
-            mine, back = getattr(mine_all, setting.name), getattr(again, setting.name)
-            if mine != back:
-                raise UserError(f"{self.kind}: system.{setting.name} = {mine!r} cannot be said there, only {back!r}")
+            here, back = getattr(mine, setting.name), getattr(again, setting.name)
+            if here != back:
+                raise UserError(f"{self.kind}: system.{setting.name} = {here!r} cannot be said there, only {back!r}")
         return said
 
 
