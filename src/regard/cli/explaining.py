@@ -64,7 +64,7 @@ def written(run: Any, source: str) -> str:
     """What the run writes of itself: a translation, or what stood in the gaps of the source."""
     if not isinstance(run.recipe.objective, SpanCorruption):
         return translations(run, [source], None)[0]
-    symbols, cut = run.recipe.objective.symbols, Gapped.cut(source, run.recipe.text.kind)
+    symbols, cut = run.recipe.objective.symbols, Gapped.numbered(source, run.recipe.text.kind)
     if not cut.gaps:
         raise UserError(f"{run.path} writes what is missing: mark a gap of the source with ___")
     sentinels = tuple(map(run.tokenizer.symbol, symbols))

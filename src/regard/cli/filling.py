@@ -1,6 +1,7 @@
 """`regard fill`: words for the gaps of a text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count, takewhile
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -32,16 +33,17 @@ def fill(
     json: Json = False,
 ) -> None:
     """Fill the gaps of texts: a masked language model names the likeliest words for each, one trained on spans writes
-    what belongs there.
+    what belongs there, a BART writes the whole text.
 
     A masked language model puts one token in each gap, each chosen on its own. A gap of any number of words is for a
-    run with objective 'spans', such as t5. In a file of --trees, a gap is a word.
+    run with objective 'spans', such as t5; there <extra_id_0>, <extra_id_1> and so on mark gaps too. In a file of
+    --trees, a gap is a word.
     """
     from regard.cli.reading import checked, load_runs, plain, sentences
 
     model = load_runs([run], device)[0]
-    spans = writes_spans(model)
-    if spans and top is not None:
+    way = way_of(model)
+    if way is not guessed and top is not None:
         raise UserError(f"{model.path} writes one text for each gap: --top is for a masked language model")
     if top is not None and top < 1:
         raise UserError(f"--top {top}: give at least 1")
@@ -49,36 +51,49 @@ def fill(
     where = "--text" if texts else f"{trees} sentence {{}}:" if trees else "standard input line {}:"
     for group in sentences(model, texts, trees):
         gapped, lines = marked(model, group, where, len(results) + 1), [plain(text) for text in group]
-        found = written(model, lines, gapped) if spans else guessed(model, lines, gapped, top or TOP)
+        found = way(model, lines, gapped, top or TOP)
         if not json:
             show(found)
         results += found
     emit(results, json, lambda: None)
 
 
-def writes_spans(run: Any) -> bool:
-    """Whether it writes what stood in a gap; a run that neither does that nor guesses words is refused."""
+def way_of(run: Any) -> Callable[[Any, Sequence[str], Sequence[Any], int], list[Record]]:
+    """How it fills gaps; a run that does not is refused."""
     from regard.text.tokenizer import MASK
 
     if sentinels(run):
-        return True
-    if run.model.writes_text or run.model.answers != "words" or not run.tokenizer.has((MASK,)):
-        raise UserError(
-            f"{run.path} was not trained to fill gaps: that takes objective 'masked' or 'masked-pairs' (bert), or "
-            "'spans' (t5)"
-        )
-    return False
+        return written
+    if run.tokenizer.has((MASK,)):
+        if run.model.answers == "words" and not run.model.writes_text:
+            return guessed
+        if translates_elsewhere(run):
+            return written_anew
+    lacks = ": its vocabulary has no <extra_id_0> (T5) and no mask (BART)" if translates_elsewhere(run) else ""
+    raise UserError(
+        f"{run.path} was not trained to fill gaps{lacks}: that takes objective 'masked' or 'masked-pairs' (bert), or "
+        "'spans' (t5)"
+    )
 
 
 def sentinels(run: Any) -> tuple[int, ...]:
     """The symbols that stand for gaps in what it reads; a translator from elsewhere that has them learnt both."""
     from regard.objectives import SpanCorruption
+    from regard.text.gaps import SENTINEL
+
+    names: Sequence[str] = ()
+    if isinstance(run.recipe.objective, SpanCorruption):
+        names = run.recipe.objective.symbols
+    elif translates_elsewhere(run):
+        names = list(takewhile(lambda name: run.tokenizer.has((name,)), map(SENTINEL.format, count())))
+    return tuple(map(run.tokenizer.symbol, names))
+
+
+def translates_elsewhere(run: Any) -> bool:
+    """Whether it reads one text and writes another, as it learnt elsewhere."""
     from regard.text.tokenizer import Habits
 
-    asked = run.recipe.objective
-    if run.model.reads_source and run.tokenizer.habits != Habits() and run.tokenizer.has(SpanCorruption().symbols):
-        asked = SpanCorruption()
-    return tuple(map(run.tokenizer.symbol, asked.symbols)) if isinstance(asked, SpanCorruption) else ()
+    return run.model.reads_source and run.tokenizer.habits != Habits()
 
 
 def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
@@ -88,7 +103,7 @@ def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
     from regard.data.parse import GappedParse
     from regard.text.gaps import MARKS, Gapped
 
-    cut = GappedParse if run.model.trees else Gapped.cut
+    cut = GappedParse if run.model.trees else Gapped.numbered if sentinels(run) else Gapped.cut
     found = [cut(text if run.model.trees else text.strip(), run.recipe.text.kind) for text in texts]
     for number, (text, gapped) in enumerate(zip(map(plain, texts), found, strict=True), first):
         if not gapped.gaps:
@@ -125,8 +140,8 @@ def candidate(run: Any, guess: Any) -> Record:
     return {"word": word.strip() or word, "token": run.tokenizer.piece(guess.token), "probability": guess.probability}
 
 
-def written(run: Any, texts: Sequence[str], gapped: Sequence[Any]) -> list[Record]:
-    """What the model writes for each gap, and the text with it."""
+def written(run: Any, texts: Sequence[str], gapped: Sequence[Any], top: int) -> list[Record]:
+    """What the model writes for each gap, once, and the text with it."""
     from regard.decode import fill_spans
 
     about = {"sentinels": sentinels(run), "settings": run.recipe.decode}
@@ -147,10 +162,26 @@ def written(run: Any, texts: Sequence[str], gapped: Sequence[Any]) -> list[Recor
     ]
 
 
+def written_anew(run: Any, texts: Sequence[str], gapped: Sequence[Any], top: int) -> list[Record]:
+    """The whole text as the model writes it, once, whatever it makes of the parts that were given."""
+    from regard.decode import write_anew
+
+    with counting(len(texts), "filled") as on_done:
+        found = write_anew(run.model, run.tokenizer, gapped, settings=run.recipe.decode, on_done=on_done)
+    return [
+        {
+            "text": text,
+            "filled": run.tokenizer.decode(each.tokens).strip(),
+            "log_probability": sum(each.log_probabilities),
+        }
+        for text, each in zip(texts, found, strict=True)
+    ]
+
+
 def show(results: Sequence[Record]) -> None:
     """Each filled text on one line, and below it the words for each of its gaps."""
     for result in results:
         print(" ".join(result["filled"].splitlines()), flush=True)
-        for gap in result["gaps"]:
+        for gap in result.get("gaps", ()):
             if "candidates" in gap:
                 print("  " + "   ".join(f"{each['word']} {each['probability']:.4f}" for each in gap["candidates"]))

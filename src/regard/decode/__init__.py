@@ -2,7 +2,7 @@
 
 from regard.decode.alignment import check_alignment
 from regard.decode.ensemble import Ensemble, together
-from regard.decode.fill import fill_masks, fill_spans
+from regard.decode.fill import fill_masks, fill_spans, write_anew
 from regard.decode.generate import cut, generate
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.score import score
@@ -23,4 +23,5 @@ __all__ = [
     "score",
     "together",
     "translate",
+    "write_anew",
 ]

@@ -1,4 +1,4 @@
-"""Gaps filled by a model (O5, O7): the word behind each mask, or what is written for each sentinel."""
+"""Gaps filled by a model (O5, O7): the word behind each mask, what is written for each sentinel, or the whole text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -99,6 +99,20 @@ def fill_spans(
         [found.get(sentinel, Span([], None)) for sentinel in sentinels[: text.gaps]]
         for text, found in zip(texts, (spans(row[0], sentinels) for row in written), strict=True)
     ]
+
+
+def write_anew(
+    model: System,
+    tokenizer: Tokenizer,
+    texts: Sequence[Gapped],
+    *,
+    settings: Decode,
+    on_done: Progress = lambda done: None,
+) -> list[Hypothesis]:
+    """What a model writes that learnt to repeat texts whole (BART; Lewis et al., 2020): gaps of any length are filled,
+    and nothing keeps it from changing what was given."""
+    sources = [text.masked(tokenizer)[0] for text in texts]
+    return [row[0] for row in generate(model, tokenizer, settings, sources=sources, on_done=on_done)]
 
 
 def spans(written: Hypothesis, sentinels: Sequence[int]) -> dict[int, Span]:

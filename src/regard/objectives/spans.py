@@ -18,6 +18,7 @@ from regard.data.texts import Example, Texts
 from regard.errors import UserError, at_least, share
 from regard.objectives.likelihood import Translation
 from regard.text import Tokenizer
+from regard.text.gaps import SENTINEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class SpanCorruption(Translation):
 
     @property
     def symbols(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(f"<extra_id_{i}>" for i in range(self.sentinels))
+        return tuple(map(SENTINEL.format, range(self.sentinels)))
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
         return write_documents(source, tokenizer, folder)

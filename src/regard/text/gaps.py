@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from regard.errors import UserError
 from regard.text.tokenizer import BLANKS, MASK, Tokenizer
 
 MARKS = (MASK, "[MASK]", "___")
 GAP = re.compile("|".join((re.escape(MASK), re.escape("[MASK]"), "_{3,}")))
+SENTINEL = "<extra_id_{}>"  # stands for a gap, told from others by its number
+NUMBERED = re.compile(rf"({GAP.pattern}|{SENTINEL.format('[0-9]+')})")
 GLUED = ("bpe", "byte-bpe", "unigram")
 APART = ("word", "wordpiece")
 WITHIN = "##"  # begins a wordpiece that goes on with the word before it
@@ -30,6 +33,17 @@ class Gapped:
     def cut(text: str, kind: str) -> "Gapped":
         return Gapped(tuple(GAP.split(text)), kind)
 
+    @staticmethod
+    def numbered(text: str, kind: str) -> "Gapped":
+        """The same where gaps are told apart by sentinels: these mark them too, each at its own place."""
+        parts = NUMBERED.split(text)
+        for number, mark in enumerate(parts[1::2]):
+            if not GAP.fullmatch(mark) and mark != SENTINEL.format(number):
+                raise UserError(
+                    f"{mark} stands for gap {number + 1} of {text!r}; write {SENTINEL.format(number)} there"
+                )
+        return Gapped(tuple(parts[::2]), kind)
+
     @property
     def gaps(self) -> int:
         return len(self.parts) - 1
@@ -42,7 +56,8 @@ class Gapped:
 
     def tokens(self, tokenizer: Tokenizer, fillings: Sequence[Sequence[int]]) -> list[int]:
         """The tokens of the text with these in its gaps."""
-        around = tokenizer.encode_batch(self.read)
+        first, *others = tokenizer.encode_batch(self.read)
+        around = [first, *(ids[len(tokenizer.lead) :] for ids in others)]  # a text begins once
         return list(chain.from_iterable(chain.from_iterable(zip_longest(around, fillings, fillvalue=()))))
 
     def masked(self, tokenizer: Tokenizer) -> tuple[list[int], None]:

@@ -47,10 +47,13 @@ class Origin:
 
     def adopted(self, recipe: Recipe) -> Recipe:
         """The recipe with this run's `[text]`, for it is this run's tokenizer that cuts; what does not fit stops."""
-        symbols = recipe.objective.symbols
-        if not self.tokenizer.has(symbols):
-            needed = f"{symbols[0]} ..." if len(symbols) > 1 else symbols[0]
-            raise UserError(f"{self.path} does not fit: its tokenizer has no {needed}, which the objective needs")
+        if missing := [symbol for symbol in recipe.objective.symbols if not self.tokenizer.has((symbol,))]:
+            needed = missing[0] + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            there = len(recipe.objective.symbols) - len(missing)
+            enough = f"; --set objective.sentinels={there} asks for fewer" if there else ""
+            raise UserError(
+                f"{self.path} does not fit: its tokenizer has no {needed}, which the objective needs{enough}"
+            )
         differences = list(self._differences(recipe, "system"))
         try:
             if type(recipe.system) is type(self.recipe.system):
