@@ -10,11 +10,12 @@ from typing import Any
 from regard.config import build, override, read_toml
 from regard.data import Data
 from regard.decode.settings import Decode
-from regard.errors import UserError, one_of, suggest
+from regard.errors import UserError, at_least, one_of, suggest
 from regard.objectives import OBJECTIVES
 from regard.systems import SYSTEMS
 from regard.text import Text
 
+POOLS = ("mean", "first", "last", "all")  # what is taken of a text's tokens
 PRESETS = Path(__file__).parent / "presets"
 
 
@@ -97,6 +98,21 @@ class Train:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Embed:
+    """How a text becomes one vector: what is done with those of its tokens, and how many tokens of it are read, start
+    and end included; 0 leaves that to the context. A longer text stops, unless its beginning is to be read alone."""
+
+    pool: str = "mean"
+    normalise: bool = False
+    max_tokens: int = 0
+    truncate: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("embed.pool", self.pool, POOLS)
+        at_least(0, "embed", self, "max_tokens")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """A run from text to model. `system` and `objective` are entries of `SYSTEMS` and `OBJECTIVES`."""
 
@@ -107,11 +123,12 @@ class Recipe:
     objective: Any = None
     train: Train = field(default_factory=Train)
     decode: Decode = field(default_factory=Decode)
+    embed: Embed = field(default_factory=Embed)
 
     @staticmethod
     def parse(values: dict[str, Any], *, where: str) -> "Recipe":
         """A recipe from a tree of settings; `where` names the file in messages."""
-        known = {"data": Data, "text": Text, "train": Train, "decode": Decode}
+        known = {"data": Data, "text": Text, "train": Train, "decode": Decode, "embed": Embed}
         made: dict[str, Any] = {}
         for name, value in values.items():
             if name in known:

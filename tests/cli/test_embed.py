@@ -1,6 +1,7 @@
 """`regard embed`: vectors of texts and words printed and written, and one word in several senses."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,38 @@ def test_options_reach_the_vectors(folder: Path) -> None:
     assert all(np.linalg.norm(word["vector"]) == pytest.approx(1) for word in words)
 
 
+def test_the_settings_of_the_run_hold_and_options_go_before_them(folder: Path, tmp_path: Path) -> None:
+    sealed = tmp_path / "sealed"
+    shutil.copytree(folder / "bert", sealed)
+    config = json.loads((sealed / "config.json").read_text())
+    config["embed"] |= {"pool": "all", "normalise": True, "max_tokens": 5}
+    (sealed / "config.json").write_text(json.dumps(config))
+
+    def vector(run: Path, *options: str) -> list[float]:
+        return fine("embed", run, "--text", TEXTS[0], "--json", *options).json[0]["vector"]
+
+    asked = vector(folder / "bert", "--pool", "all", "--normalise")
+    np.testing.assert_allclose(vector(sealed), asked, atol=1e-6)
+    np.testing.assert_allclose(vector(sealed, "--pool", "mean", "--no-normalise"), vector(folder / "bert"), atol=1e-6)
+    words = fine("embed", sealed, "--text", TEXTS[0], "--words", "--json").json[0]["words"]
+    assert np.linalg.norm(words[0]["vector"]) != pytest.approx(1)
+    refused("embed", sealed, "--text", TEXTS[1], because="has 10 tokens and --max-tokens is 5; --truncate reads")
+    fine("embed", sealed, "--text", TEXTS[1], "--max-tokens", "10")
+
+
+def test_of_texts_too_long_the_beginning_is_read_if_asked(folder: Path) -> None:
+    options = ("--max-tokens", "5", "--truncate", "--json")
+    done = fine("embed", folder / "bert", *texts(*TEXTS), *options)
+    assert "2 of 3 texts are too long: their beginning was read alone" in done.err
+    whole = fine("embed", folder / "bert", "--text", "we sit on", "--json").json[0]["vector"]
+    np.testing.assert_allclose(done.json[1]["vector"], whole, atol=1e-6)
+    words = fine("embed", folder / "bert", *texts(TEXTS[1]), "--words", *options).json[0]["words"]
+    assert [word["vector"] is None for word in words] == [False] * 3 + [True] * 5
+    compare = ("--compare", "river", "--max-tokens", "9")
+    refused("embed", folder / "bert", *texts(TEXTS[1]), *compare, because="has 10 tokens and --max-tokens is 9; --trunc")
+    fine("embed", folder / "bert", *texts(TEXTS[1]), *compare, "--truncate")
+
+
 def test_what_is_empty_or_unknown_is_told(folder: Path) -> None:
     done = fine("embed", folder / "bert", "--json", stdin="the bank\n\nthe zebra\n")
     assert "1 of 3 texts are empty: their vectors are 0" in done.err
@@ -105,7 +138,7 @@ def test_what_is_empty_or_unknown_is_told(folder: Path) -> None:
 
 
 def test_blanks_alone_are_an_empty_text_where_they_are_tokens_too(capsys: pytest.CaptureFixture) -> None:
-    found = of_texts(letters("bert"), ["a", "  "], {"pool": "mean"}, False)
+    found = of_texts(letters("bert"), ["a", "  "])
     assert np.any(found[0]["vector"]) and not np.any(found[1]["vector"])
     assert "1 of 2 texts are empty: their vectors are 0" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from regard.config import describe
 from regard.data import Data
 from regard.decode.settings import Decode
 from regard.objectives import OBJECTIVES
-from regard.recipe import Recipe, Train
+from regard.recipe import Embed, Recipe, Train
 from regard.systems import SYSTEMS
 from regard.text import Text
 from tests.docs.pages import ROOT, cells
@@ -27,6 +27,7 @@ SECTIONS: dict[str, Mapping[str, type]] = {
     "objective": OBJECTIVES,
     "train": {"": Train},
     "decode": {"": Decode},
+    "embed": {"": Embed},
 }
 ROWS = {row[0]: [cell.replace("`", "") for cell in row[1:]] for row in cells(ROOT / "docs" / "configuration.md")}
 

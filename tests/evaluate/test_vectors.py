@@ -1,5 +1,6 @@
 """Vectors of texts and words: those of the model, whatever is read together, for every system."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from regard.checkpoint import Run
 from regard.evaluate import vectors
 from regard.evaluate.vectors import sentence_vectors, token_vectors, word_vectors
 from regard.place import Place
+from regard.recipe import Embed, Recipe
 from regard.systems import SYSTEMS
 from regard.text import Text, Tokenizer
 from tests.helpers import refused, same
@@ -22,7 +24,7 @@ every_system = pytest.mark.parametrize("kind", list(SYSTEMS))
 
 def run(kind: str, tokenizer: Tokenizer = LETTERS, **settings: object) -> Run:
     assert len(tokenizer) == VOCABULARY
-    return Run(Path("mine"), None, tokenizer, Case(kind, dict(settings)).build())
+    return Run(Path("mine"), Recipe(), tokenizer, Case(kind, dict(settings)).build())
 
 
 def row(model: Run, text: str) -> torch.Tensor:
@@ -84,7 +86,7 @@ def test_who_writes_sees_the_past_alone_and_who_reads_all() -> None:
 
 
 def test_a_head_on_a_writer_changes_nothing_of_that() -> None:
-    mine = Run(Path("mine"), None, LETTERS, Case("gpt", {}, "labels").build())
+    mine = Run(Path("mine"), Recipe(), LETTERS, Case("gpt", {}, "labels").build())
     (words,) = word_vectors(mine, ["the bank"])
     same(words[1].vector, row(mine, "the bank")[-1])
     with refused("its first one knows nothing; take the last"):
@@ -158,11 +160,49 @@ def test_a_word_of_which_nothing_is_left_has_no_vector() -> None:
     """Where tokens are words, marks that were never seen are unknown; a wordpiece vocabulary may drop them."""
     pieces = Tokenizer.train(["abcdefghijklm"], Text(kind="wordpiece"))
     model = Case("bert").build()
-    mine = Run(Path("mine"), None, pieces, model)
+    mine = Run(Path("mine"), Recipe(), pieces, model)
     (words,) = word_vectors(mine, ["ab\u0000 c"], spans=lambda text: [(0, 2), (3, 3), (4, 5)])
     assert [word.vector is None for word in words] == [False, True, False]
 
 
-def test_a_text_too_long_is_refused() -> None:
-    with refused("a text with its start and end has 44 tokens and the context holds 41"):
+def told(mine: Run, **settings: object) -> Run:
+    """The run with other settings of `[embed]`."""
+    return replace(mine, recipe=replace(mine.recipe, embed=Embed(**settings)))
+
+
+def test_the_settings_of_the_run_hold_where_nothing_is_asked() -> None:
+    mine = run("bert")
+    sealed = told(mine, pool="all", normalise=True)
+    same(sentence_vectors(sealed, TEXTS), sentence_vectors(mine, TEXTS, pool="all", normalise=True))
+    same(sentence_vectors(sealed, TEXTS, pool="mean", normalise=False), sentence_vectors(mine, TEXTS))
+    assert not torch.allclose(sentence_vectors(sealed, TEXTS), sentence_vectors(mine, TEXTS, normalise=True))
+
+
+def test_a_text_too_long_is_refused_and_the_way_out_named() -> None:
+    with refused("a text with its start and end has 44 tokens and the context holds 41; --truncate reads"):
         sentence_vectors(run("bert"), ["a" * 42])
+    with refused("has 6 tokens and --max-tokens is 5; --truncate reads the beginning of such a text alone"):
+        sentence_vectors(told(run("bert"), max_tokens=5), ["bank"])
+    with refused("has 44 tokens and the context holds 41"):
+        word_vectors(run("bert"), ["a" * 42])
+    with refused("--max-tokens 42: the context holds 41"):
+        sentence_vectors(run("bert"), ["a"], max_tokens=42)
+    with refused("--max-tokens 2 leaves no room for a text; give at least 3"):
+        sentence_vectors(run("bert"), ["a"], max_tokens=2)
+    with refused("embed.max_tokens = -1; it must be at least 0"):
+        sentence_vectors(run("bert"), ["a"], max_tokens=-1)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt", "t5"])
+def test_of_a_text_too_long_the_beginning_is_read(kind: str) -> None:
+    mine = run(kind)
+    around = {"bert": 2, "gpt": 1, "t5": 1}[kind]
+    short = told(mine, max_tokens=around + 6, truncate=True)
+    same(sentence_vectors(short, ["the bank", "a"]), sentence_vectors(mine, ["the ba", "a"]))
+    assert vectors.cut_off(short, [LETTERS.encode(text) for text in ("the bank", "the ba", "a")]) == 1
+    assert vectors.cut_off(mine, [[7] * 99]) == 0
+    (words,) = word_vectors(short, ["the bank of"])
+    (wanted,) = word_vectors(mine, ["the ba"])
+    assert [word.vector is None for word in words] == [False, False, True]
+    for word, other in zip(words, wanted, strict=False):
+        same(word.vector, other.vector)

@@ -2,7 +2,9 @@
 
 import io
 import json as json_library
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,11 +34,17 @@ def embed(
         str | None,
         Parameter(
             help="How tokens become one vector: mean, first (the start symbol of an encoder), last, or all (the mean "
-            "with start and end symbol)."
+            "with start and end symbol); by default as the run's [embed] says."
         ),
     ] = None,
     layer: Annotated[int | None, Parameter(help="What leaves this layer, from 0; by default what is used.")] = None,
-    normalise: Annotated[bool, flag("Make each vector one unit long.")] = False,
+    normalise: Annotated[
+        bool | None, Parameter(help="Make each vector one unit long; by default as the run's [embed] says.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, Parameter(help="Read no longer texts, start and end counted; by default what the context holds.")
+    ] = None,
+    truncate: Annotated[bool, flag("Read the beginning alone of a text that is too long; else it stops.")] = False,
     compare: Annotated[
         str | None, Parameter(help="Compare the vectors of this word, everywhere it stands in the texts.")
     ] = None,
@@ -53,7 +61,7 @@ def embed(
     """Turn texts into vectors: one for each text, one for each word in it, or one word in several senses compared."""
     from regard.cli.reading import checked, load_runs, sentences
 
-    if compare is not None and (words or pool is not None or normalise):
+    if compare is not None and (words or pool is not None or normalise is not None):
         raise UserError("--compare takes the vectors of one word as they are: no --words, --pool or --normalise")
     if words and pool is not None:
         raise UserError("--pool makes one vector of a text: leave out --words")
@@ -64,11 +72,19 @@ def embed(
     texts = checked(text, "--text")
     if compare is not None and trees is not None:
         raise UserError("--compare finds a word in texts: no --trees")
+    how = {"pool": pool, "normalise": normalise, "max_tokens": max_tokens, "truncate": truncate or None}
+    runs = [asked(each, how) for each in runs]
     if compare is not None:
         return side_by_side(runs, compare, texts, layer=layer, to=to, json=json)
-    how = {"layer": layer} if words else {"layer": layer, "pool": pool or "mean"}
     given = sentences(runs[0], texts, trees)
-    return listed(runs[0], given, how, words=words, normalise=normalise, to=to, json=json)
+    make = partial(of_words, layer=layer, normalise=bool(normalise)) if words else partial(of_texts, layer=layer)
+    return listed(partial(make, runs[0]), given, to=to, json=json)
+
+
+def asked(run: Any, options: Record) -> Any:
+    """The run with the options that were given in place of its own settings."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return replace(run, recipe=replace(run.recipe, embed=replace(run.recipe.embed, **given)))
 
 
 def check_ending(to: Path | None, endings: Sequence[str]) -> None:
@@ -77,12 +93,12 @@ def check_ending(to: Path | None, endings: Sequence[str]) -> None:
 
 
 def listed(
-    run: Any, groups: Iterable[list[Any]], how: Record, *, words: bool, normalise: bool, to: Path | None, json: bool
+    make: Callable[[list[Any]], list[Record]], groups: Iterable[list[Any]], *, to: Path | None, json: bool
 ) -> None:
     """The vectors of texts that come in groups, printed or written."""
     results: list[Record] = []
     for texts in groups:
-        found = (of_words if words else of_texts)(run, texts, how, normalise)
+        found = make(texts)
         if to is None and not json:
             for record in found:
                 print(line(record), flush=True)
@@ -94,28 +110,38 @@ def listed(
         emit([json_library.loads(line(record)) for record in results], json, lambda: None)
 
 
-def of_texts(run: Any, texts: list[Any], how: Record, normalise: bool) -> list[Record]:
-    from regard.cli.making import encode
+def of_texts(run: Any, texts: list[Any], *, layer: int | None = None) -> list[Record]:
     from regard.cli.reading import plain
     from regard.evaluate.vectors import sentence_vectors
 
-    if empty := sum(not ids for ids in encode(run, [plain(text).strip() for text in texts])):
+    if empty := sum(not ids for ids in told(run, texts)):
         note(f"{empty:,} of {len(texts):,} texts are empty: their vectors are 0")
     with counting(len(texts), "embedded") as on_done:
-        found = sentence_vectors(run, texts, **how, normalise=normalise, on_done=on_done).numpy()
+        found = sentence_vectors(run, texts, layer=layer, on_done=on_done).numpy()
     return [{"text": plain(text), "vector": vector} for text, vector in zip(texts, found, strict=True)]
 
 
-def of_words(run: Any, texts: list[Any], how: Record, normalise: bool) -> list[Record]:
+def told(run: Any, texts: list[Any]) -> list[list[int]]:
+    """The tokens of texts; which are unknown, and how many texts are too long, is said."""
+    from regard.cli.making import encode
+    from regard.cli.reading import plain
+    from regard.evaluate.vectors import cut_off
+
+    found = encode(run, [plain(text).strip() for text in texts])
+    if long := cut_off(run, found):
+        note(f"{long:,} of {len(texts):,} texts are too long: their beginning was read alone")
+    return found
+
+
+def of_words(run: Any, texts: list[Any], *, layer: int | None, normalise: bool) -> list[Record]:
     from torch.nn.functional import normalize
 
-    from regard.cli.making import encode
     from regard.cli.reading import plain
     from regard.evaluate.vectors import word_vectors
 
-    encode(run, [plain(text) for text in texts])  # tells what is unknown
+    told(run, texts)
     with counting(len(texts), "embedded") as on_done:
-        found = word_vectors(run, texts, **how, on_done=on_done)
+        found = word_vectors(run, texts, layer=layer, on_done=on_done)
 
     def described(word: Any) -> Record:
         vector = normalize(word.vector, dim=-1) if normalise and word.vector is not None else word.vector
@@ -148,7 +174,6 @@ def side_by_side(
     runs: Sequence[Any], word: str, texts: list[str], *, layer: int | None, to: Path | None, json: bool
 ) -> None:
     """One word in several texts, for each run."""
-    from regard.cli.making import encode
     from regard.evaluate.senses import compared, uses_of
     from regard.explain.cloud import draw_uses
 
@@ -156,7 +181,7 @@ def side_by_side(
     if not texts:
         note("without --text the sentences are those of the built-in corpus 'senses'; standard input is not read")
     for run in runs:
-        encode(run, list(dict.fromkeys(use.text for use in uses)))  # tells what is unknown
+        told(run, list(dict.fromkeys(use.text for use in uses)))
     found = [compared(run, uses, layer=layer) for run in runs]
     if to is not None:
         draw_uses(found, to)

@@ -12,6 +12,7 @@ The vector of a word is the mean over its tokens, and where only the past is see
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,9 +22,10 @@ from regard.data.batching import budgeted
 from regard.data.parse import Parse
 from regard.data.trees import planted
 from regard.decode.session import table
-from regard.errors import UserError, one_of
+from regard.errors import UserError
 from regard.evaluate.job import BATCH_TOKENS
 from regard.place import Place
+from regard.recipe import Embed
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 from regard.systems.encoder import OnWriter
@@ -62,7 +64,7 @@ class Word:
     vector: Float[Tensor, "w"] | None
 
 
-POOLS: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
+POOLED: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
     "mean": lambda read: read.tokens.mean(0),
     "first": lambda read: read.whole[0],
     "last": lambda read: read.tokens[-1],
@@ -71,25 +73,23 @@ POOLS: dict[str, Callable[[Read], Float[Tensor, "w"]]] = {
 
 
 def sentence_vectors(
-    run: Run,
-    texts: Sequence[Text],
-    *,
-    pool: str = "mean",
-    layer: int | None = None,
-    normalise: bool = False,
-    on_done: Progress = unseen,
+    run: Run, texts: Sequence[Text], *, layer: int | None = None, on_done: Progress = unseen, **how: Any
 ) -> Float[Tensor, "n w"]:
-    """One vector for each text; that of an empty one is 0. Without a layer the last is taken, as the model uses it."""
-    one_of("pool", pool, POOLS)
-    if pool == "first" and onward(run.model):
+    """One vector for each text; that of an empty one is 0. Without a layer the last is taken, as the model uses it.
+
+    `how` are settings of `[embed]` that hold in place of the run's: `pool`, `normalise`, `max_tokens`, `truncate`.
+    """
+    asked = replace(run.recipe.embed, **how)
+    if asked.pool == "first" and onward(run.model):
         raise UserError(f"{run.path} sees at each token what came before: its first one knows nothing; take the last")
-    if pool == "first" and isinstance(run.model, WordVectors):
+    if asked.pool == "first" and isinstance(run.model, WordVectors):
         raise UserError(f"{run.path} has one vector for each word: that of the start symbol is the same in all texts")
     encoded, trees = taken(run, texts)
-    reads = token_vectors(run, [each.ids for each in encoded], trees=trees, layer=layer, on_done=on_done)
-    found = [POOLS[pool](read) if len(read.tokens) else torch.zeros_like(read.whole[0]) for read in reads]
+    ids = fitted(run, [each.ids for each in encoded], asked)
+    reads = token_vectors(run, ids, trees=trees, layer=layer, on_done=on_done)
+    found = [POOLED[asked.pool](read) if len(read.tokens) else torch.zeros_like(read.whole[0]) for read in reads]
     vectors = torch.stack(found) if found else torch.zeros(0, run.model.width)
-    return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
+    return torch.nn.functional.normalize(vectors, dim=-1) if asked.normalise else vectors
 
 
 def word_vectors(
@@ -99,11 +99,13 @@ def word_vectors(
     layer: int | None = None,
     spans: Spans | None = None,
     on_done: Progress = unseen,
+    **how: Any,
 ) -> list[list[Word]]:
     """The words of each text with their vectors in it. `spans` says of a text where words begin and end; without it
-    they are those of its tree, or are cut."""
+    they are those of its tree, or are cut. `how` are `max_tokens` and `truncate` in place of the run's."""
     encoded, trees = taken(run, texts)
-    reads = token_vectors(run, [each.ids for each in encoded], trees=trees, layer=layer, on_done=on_done)
+    ids = fitted(run, [each.ids for each in encoded], replace(run.recipe.embed, **how))
+    reads = token_vectors(run, ids, trees=trees, layer=layer, on_done=on_done)
     found = []
     for given, tokens, read in zip(texts, encoded, reads, strict=True):
         text = given.text if isinstance(given, Parse) else given
@@ -115,7 +117,8 @@ def word_vectors(
 
 def over(read: Read, tokens: Encoded, span: tuple[int, int], last: bool) -> Float[Tensor, "w"] | None:
     """The mean over the tokens that hold one of these characters, or the last of them."""
-    touched = [i for i, (begin, end) in enumerate(tokens.offsets) if begin < span[1] and end > span[0]]
+    there = tokens.offsets[: len(read.tokens)]
+    touched = [i for i, (begin, end) in enumerate(there) if begin < span[1] and end > span[0]]
     if not touched:
         return None
     return read.tokens[touched[-1:] if last else touched].mean(0)
@@ -141,6 +144,39 @@ def taken(run: Run, texts: Sequence[Text]) -> tuple[list[Encoded], Trees | None]
     return found, None
 
 
+def fitted(run: Run, texts: Sequence[list[int]], how: Embed) -> list[list[int]]:
+    """The tokens of each text that are read. One that is too long stops, or its beginning is read alone."""
+    most, why = room(run, how)
+    longest = max(map(len, texts), default=0)
+    if most is not None and longest > most and (run.model.trees or not how.truncate):
+        way = "a tree is not cut" if run.model.trees else "--truncate reads the beginning of such a text alone"
+        raise UserError(f"a text with its start and end has {longest + around(run)} tokens and {why}; {way}")
+    return [ids[:most] for ids in texts]
+
+
+def cut_off(run: Run, texts: Sequence[list[int]]) -> int:
+    """How many texts are too long, where the beginning of such texts is read alone."""
+    most, _ = room(run, run.recipe.embed)
+    return sum(len(ids) > most for ids in texts) if run.recipe.embed.truncate and most is not None else 0
+
+
+def room(run: Run, how: Embed) -> tuple[int | None, str]:
+    """How many tokens of a text are read, and who says so."""
+    limit, asked = run.model.limit, how.max_tokens
+    if asked and limit is not None and asked > limit:
+        raise UserError(f"--max-tokens {asked}: the context holds {limit}")
+    if 0 < asked <= around(run):
+        raise UserError(f"--max-tokens {asked} leaves no room for a text; give at least {around(run) + 1}")
+    why = f"--max-tokens is {asked}" if asked else f"the context holds {limit}"
+    return None if (most := asked or limit) is None else most - around(run), why
+
+
+def around(run: Run) -> int:
+    """How many symbols stand before and after a text."""
+    before, after, _ = reading(run)
+    return len(before) + len(after)
+
+
 @torch.no_grad()
 def token_vectors(
     run: Run,
@@ -155,8 +191,6 @@ def token_vectors(
     before, after, read = reading(run)
     read = read if layer is None else at_layer(run, layer, read)
     rows = [[*before, *ids, *after] for ids in texts]
-    for row in rows:
-        model.fits(len(row), "a text with its start and end")
     lengths = np.array([len(row) for row in rows])
     order = np.argsort(-lengths, kind="stable")
     found: dict[int, Read] = {}
