@@ -125,8 +125,8 @@ def test_of_texts_too_long_the_beginning_is_read_if_asked(folder: Path) -> None:
     np.testing.assert_allclose(done.json[1]["vector"], whole, atol=1e-6)
     words = fine("embed", folder / "bert", *texts(TEXTS[1]), "--words", *options).json[0]["words"]
     assert [word["vector"] is None for word in words] == [False] * 3 + [True] * 5
-    compare = ("--compare", "river", "--max-tokens", "9")
-    refused("embed", folder / "bert", *texts(TEXTS[1]), *compare, because="has 10 tokens and --max-tokens is 9; --trunc")
+    compare = ("--compare", "bank", "--max-tokens", "9")
+    refused("embed", folder / "bert", *texts(TEXTS[1]), *compare, because="has 10 tokens and --max-tokens is 9; --tr")
     fine("embed", folder / "bert", *texts(TEXTS[1]), *compare, "--truncate")
 
 
