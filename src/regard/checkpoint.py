@@ -27,12 +27,13 @@ from regard.systems import System, built
 from regard.text import Tokenizer
 
 FORMAT = 1
-WEIGHTS, CONFIG, TOKENIZER, LABELS, PARSER, LOG, REPORT = (
+WEIGHTS, CONFIG, TOKENIZER, LABELS, PARSER, ORIGIN, LOG, REPORT = (
     "model.safetensors",
     "config.json",
     "tokenizer.json",
     "labels.json",
     "parser.udpipe",
+    "origin.json",
     "log.jsonl",
     "report.json",
 )
@@ -160,9 +161,10 @@ def put_weights(model: System, tensors: dict[str, Tensor], where: str) -> None:
 
 
 def write_model(folder: Path, tensors: dict[str, Tensor], tokenizer: Tokenizer) -> None:
-    """With hashes of what it was trained with."""
-    parser = {"parser": file_hash(folder / PARSER)} if (folder / PARSER).exists() else {}
-    write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint, **parser})
+    """With hashes of what it was trained with, and of what it was imported with."""
+    beside = {"parser": folder / PARSER, "origin": folder / ORIGIN}
+    hashes = {name: file_hash(path) for name, path in beside.items() if path.exists()}
+    write_tensors(folder / WEIGHTS, tensors, {"tokenizer": tokenizer.fingerprint, **hashes})
 
 
 def write_setup(folder: Path, recipe: Recipe, tokenizer: Tokenizer, labels: tuple[str, ...] = ()) -> None:
@@ -224,6 +226,17 @@ def read_parser(folder: Path, notes: dict[str, str]) -> Parser | None:
     if path.exists() and file_hash(path) != known:
         raise UserError(f"{path} is not the parser that {folder / WEIGHTS} was trained with")
     return Parser(path) if known is not None else None
+
+
+def read_origin(folder: Path, notes: dict[str, str]) -> dict[str, Any]:
+    """What is kept of the model that the weights, or those they were trained from, were imported from."""
+    path, known = folder / ORIGIN, notes.get("origin")
+    if known is None and not path.exists():
+        return {}
+    if not path.exists() or file_hash(path) != known:
+        raise UserError(f"{path} is not the one that {folder / WEIGHTS} was imported with")
+    found = read_json(path)
+    return found if isinstance(found, dict) else {}
 
 
 def load(folder: Path | str, device: str = "cpu", *, context: int | None = None) -> Run:

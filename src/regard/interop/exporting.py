@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import save_file
 
 from regard.checkpoint import (
-    REPORT,
     WEIGHTS,
     Run,
     content_hash,
@@ -25,7 +24,9 @@ from regard.interop.ct2.checking import compare as compare_ct2
 from regard.interop.ct2.writing import ctranslate2
 from regard.interop.families import FAMILIES
 from regard.interop.family import Family, Model
+from regard.interop.files import modules
 from regard.interop.files.hugging_face import CONFIG, SAFE
+from regard.interop.kept import Kept
 from regard.interop.names import spelled
 from regard.interop.onnx.checking import compare as compare_onnx
 from regard.interop.onnx.writing import onnx
@@ -96,23 +97,30 @@ def may_export(folder: Path, to: str, *, force: bool) -> None:
 
 
 def as_hugging_face(run: Run, folder: Path) -> str:
-    """As `transformers` reads it: the first family that can say this run, its own where it was imported."""
+    """As `transformers` reads it: the first family that can say this run, its own where it, or the run that it was
+    trained from, was imported."""
     made = Model(run.recipe.system, run.recipe.objective, run.labels)
-    family, config = sayable(run, made)
-    config |= {"torch_dtype": "float32", **ids(run)}
+    kept = Kept.of(run)
+    family, config = sayable(run, made, kept.kind)
+    config |= {**kept.config, "torch_dtype": "float32", **ids(run)}
     write_json(folder / CONFIG, config)
-    if said := generation(run):
-        write_json(folder / GENERATION, {**said, **ids(run)})
+    said = generation(run)
+    if said or kept.generation is not None:
+        write_json(folder / GENERATION, {**(kept.generation or {}), **said, **ids(run)})
     tensors = {name: torch.zeros(shape) for name, shape in family.idle(made).items()}
     tensors |= spelled(family.names(made), weights(run.model))
     save_file(tensors, folder / SAFE, metadata={"format": "pt"})
     write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text)
+    kept.write_beside_tokenizer(folder)
+    if not run.model.writes_text:
+        modules.write(
+            folder, run.recipe.embed, width=run.model.width, limit=run.model.limit, more=kept.part(modules.MORE)
+        )
     return family.kind
 
 
-def sayable(run: Run, made: Model) -> tuple[Family, dict[str, Any]]:
-    """The family, and the settings in its words."""
-    first = read_json(run.path / REPORT).get("imported", {}).get("kind")
+def sayable(run: Run, made: Model, first: str) -> tuple[Family, dict[str, Any]]:
+    """The family, `first` of all the one that it was of, and the settings in its words."""
     reasons = []
     for family in sorted(FAMILIES.values(), key=lambda family: family.kind != first):
         try:

@@ -1,7 +1,7 @@
 """A model that was read elsewhere, in our words: its settings hold for its tensors, one by one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from regard.errors import UserError
 from regard.interop.checking import Comparison
 from regard.interop.family import Model
 from regard.interop.names import Table, listed, translated
-from regard.recipe import Recipe
+from regard.recipe import Embed, Recipe
 from regard.shapes import Tensor
 from regard.systems import System, built
 from regard.text import Text, Tokenizer
@@ -20,25 +20,29 @@ from regard.text import Text, Tokenizer
 
 @dataclass(frozen=True)
 class Imported:
-    """A model in our words. `about` is what the report says of where it came from, `compared` how it was found beside
-    its original, if it was held against it."""
+    """A model in our words. `about` is what the report says of where it came from, `kept` what our settings do not say,
+    `compared` how it was found beside its original, if it was held against it."""
 
     recipe: Recipe
     tokenizer: Tokenizer
     model: System
     labels: tuple[str, ...]
     about: dict[str, Any]
+    kept: Mapping[str, Any]
     compared: Comparison | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where a model was read: the file or folder, its kind there, a hash of each file, and what is otherwise here."""
+    """Where a model was read: the file or folder, its kind there, a hash of each file, what is otherwise here, and what
+    is kept to be written back."""
 
     path: Path
     kind: str
     files: Mapping[str, str]
     remarks: Sequence[str] = ()
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    embed: Embed = field(default_factory=Embed)
 
 
 def rows_of(table: Table, theirs: Mapping[str, Tensor], where: str) -> int:
@@ -79,8 +83,8 @@ def imported(
         "remarks": [*origin.remarks, *new(table, shapes.keys() - given.keys())],
         "left_out": table.left_out(theirs, shapes),
     }
-    recipe = Recipe(text=text, system=made.system, objective=made.objective)
-    return Imported(recipe, tokenizer, model.eval(), made.labels, about)
+    recipe = Recipe(text=text, system=made.system, objective=made.objective, embed=origin.embed)
+    return Imported(recipe, tokenizer, model.eval(), made.labels, about, origin.kept)
 
 
 def new(table: Table, ours: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regard import checkpoint
-from regard.checkpoint import REPORT, WEIGHTS, content_hash, read_tensors, weights
+from regard.checkpoint import ORIGIN, REPORT, WEIGHTS, content_hash, read_tensors, weights
 from regard.interop.checking import comparable, compare
 from regard.interop.formats import format_of
 from regard.interop.imported import Imported
@@ -25,6 +25,8 @@ def import_model(
         comparable(Path(source))
     found = format_of(Path(source)).read(Path(source), allow)
     with staged(folder) as part:
+        if found.kept:
+            checkpoint.write_json(part / ORIGIN, found.kept)
         checkpoint.write_model(part, weights(found.model), found.tokenizer)
         found.about["content"] = content_hash(*read_tensors(part / WEIGHTS, found.tokenizer))
         checkpoint.write_json(part / REPORT, {"imported": found.about, "data": {}, "versions": versions()})

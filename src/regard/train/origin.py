@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from regard import checkpoint
-from regard.checkpoint import WEIGHTS, content_hash, put_weights, read_tensors, weights, write_tensors
+from regard.checkpoint import (
+    ORIGIN,
+    WEIGHTS,
+    content_hash,
+    put_weights,
+    read_origin,
+    read_tensors,
+    weights,
+    write_json,
+    write_tensors,
+)
 from regard.errors import UserError
 from regard.recipe import Recipe
 from regard.shapes import Tensor
@@ -25,7 +35,8 @@ OUTPUTS = ("output.", "body.output.")  # of a system that was built to write, an
 
 @dataclass(frozen=True)
 class Origin:
-    """A trained run as something to start from; `content` is the hash of its weights."""
+    """A trained run as something to start from; `content` is the hash of its weights, `kept` what is kept beside it of
+    the model that it was imported from."""
 
     path: Path
     recipe: Recipe
@@ -33,6 +44,7 @@ class Origin:
     labels: tuple[str, ...]
     tensors: dict[str, Tensor]
     content: str
+    kept: dict[str, Any]
 
     @staticmethod
     def read(folder: Path | str) -> "Origin":
@@ -43,7 +55,8 @@ class Origin:
         tokenizer = checkpoint.read_tokenizer(path)
         tensors, notes = read_tensors(path / WEIGHTS, tokenizer)
         labels = checkpoint.read_labels(path, recipe)
-        return Origin(path, recipe, tokenizer, labels, tensors, content_hash(tensors, notes))
+        kept = read_origin(path, notes)
+        return Origin(path, recipe, tokenizer, labels, tensors, content_hash(tensors, notes), kept)
 
     def adopted(self, recipe: Recipe) -> Recipe:
         """The recipe with this run's `[text]`, for it is this run's tokenizer that cuts; what does not fit stops."""
@@ -100,6 +113,8 @@ class Origin:
         """Keep the weights in a new run: it must not need this one to start again. What is new is told in words."""
         carried = self.carried(recipe, labels)
         write_tensors(folder / START, carried, {"tokenizer": self.tokenizer.fingerprint})
+        if self.kept:
+            write_json(folder / ORIGIN, self.kept)
         new = weights(built(recipe.system, len(self.tokenizer), len(labels), recipe.objective.head)).keys() - carried
         return [f"the head is new: {', '.join(sorted(new))}"] if new else []
 

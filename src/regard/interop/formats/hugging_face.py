@@ -9,6 +9,8 @@ from regard.interop.families import FAMILIES
 from regard.interop.files import modules
 from regard.interop.files.hugging_face import CONFIG, Folder
 from regard.interop.imported import Imported, Origin, imported, rows_of
+from regard.interop.kept import TEMPLATE, kept
+from regard.systems.bert import Bert
 
 
 def fits(path: Path) -> bool:
@@ -34,7 +36,15 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     table = family.names(made)
     rows = rows_of(table, theirs, file)
     tokenizer, text, remarks = tokens.read(folder, family.symbols, config, rows)
-    hashes = folder.hashes((CONFIG, *(shard.name for shard in folder.shards()), *tokens.ALL))
-    remarks = [*family.remarks(config), *modules.remarks(folder), *remarks]
-    origin = Origin(path=folder.path, kind=kind, files=hashes, remarks=remarks)
+    reads = isinstance(made.system, Bert)
+    embed, said = modules.read(folder, limit=made.system.context, reads=reads, lowercase=text.lowercase)
+    files = (CONFIG, *(shard.name for shard in folder.shards()), *tokens.ALL, TEMPLATE, *modules.FILES)
+    origin = Origin(
+        path=folder.path,
+        kind=kind,
+        files=folder.hashes(files),
+        remarks=[*family.remarks(config), *said, *remarks],
+        kept=kept(folder, kind),
+        embed=embed,
+    )
     return imported(made, table, theirs, (tokenizer, text), where=file, origin=origin, allow=allow)
