@@ -11,9 +11,10 @@ from tokenizers import processors
 
 from regard.checkpoint import Run, load
 from regard.interop import export_model, import_model
-from regard.interop.checking import RELATIVE, TEXTS, compare, farthest, written
+from regard.interop.checking import Comparison, compare, farthest
 from regard.interop.ct2.checking import compare as compare_ct2
 from regard.interop.onnx.checking import compare as compare_onnx
+from regard.interop.samples import RELATIVE, TEXTS, written
 from tests.helpers import refused
 from tests.interop.cases import CASES
 from tests.interop.folders import changed
@@ -133,5 +134,27 @@ def test_a_text_ends_with_any_of_several_ends_in_both(tmp_path: Path) -> None:
     changed(folder, "config.json", eos_token_id=[1, likeliest])
     import_model(folder, tmp_path / "again")
     again = load(tmp_path / "again")
-    assert likeliest in again.tokenizer.ends and written(again, [text]) == [[]]
+    assert likeliest in again.tokenizer.ends and written(again, [text], most=7)[0][0].tokens == []
     assert compare(again, folder).passed
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Comparison(True, True, 3e-7, 1e-4), "the same tokens, the same texts, numbers differ by 3.0e-07 at most"),
+        (Comparison(True, None, 0.0, 1e-4), "the same tokens, every number the same"),
+        (Comparison(False, None, 0.5, 1e-4), "OTHER TOKENS, numbers differ by 5.0e-01 at most: MORE than 1.0e-04"),
+        (Comparison(True, False, 0.0, 1e-4), "the same tokens, OTHER TEXTS, every number the same"),
+    ],
+)
+def test_a_comparison_in_words_speaks_of_what_was_compared(found: Comparison, words: str) -> None:
+    assert found.said == words
+    assert found.passed == ("OTHER" not in words and "MORE" not in words)
+
+
+def test_a_model_that_writes_nothing_is_not_said_to_write_the_same(tmp_path: Path) -> None:
+    folder, run = both("bert-vectors", tmp_path)
+    assert compare(run, folder).same_texts is None
+    for to in ("ct2", "onnx"):
+        found = export_model(run.path, tmp_path / to, to=to).compared
+        assert found.passed and found.same_texts is None and "texts" not in found.said

@@ -24,6 +24,7 @@ from regard.interop.names import FUSED
 from tests.helpers import refused, same
 from tests.interop.cases import CASES as THEIRS
 from tests.interop.ct2 import written
+from tests.interop.folders import changed
 from tests.interop.tiny import LINES, tiny
 
 LLAMA = {"position": "rotary", "normalizer": "rms", "feedforward": "swiglu", "bias": False, "tied": False}
@@ -280,3 +281,28 @@ def train_pieces(path: Path) -> Any:
         input=str(lines), model_prefix=str(path), vocab_size=50, minloglevel=2, hard_vocab_limit=False
     )
     return sentencepiece.SentencePieceProcessor(model_file=f"{path}.model")
+
+
+def test_all_that_ends_a_text_ends_it_there_and_comes_back(tmp_path: Path) -> None:
+    """The third token of what is written is made an end."""
+    THEIRS["llama"].write(tmp_path / "there")
+    import_model(tmp_path / "there", tmp_path / "one")
+    run = load(tmp_path / "one")
+    text = run.tokenizer.encode("A boy is eating an apple.")
+    tokens = generate(run.model, run.tokenizer, Decode(max_tokens=6), prompts=[text])[0][0].tokens
+    for name in ("config.json", "generation_config.json"):
+        changed(tmp_path / "there", name, eos_token_id=[run.tokenizer.end, tokens[2]])
+    import_model(tmp_path / "there", tmp_path / "several")
+    assert export_model(tmp_path / "several", tmp_path / "out", to="ct2").compared.passed
+    import_model(tmp_path / "out", tmp_path / "back")
+    back = load(tmp_path / "back")
+    assert back.tokenizer.ends == {run.tokenizer.end, tokens[2]}
+    assert generate(back.model, back.tokenizer, Decode(max_tokens=6), prompts=[text])[0][0].tokens == tokens[:2]
+
+
+def test_what_is_never_written_comes_back(tmp_path: Path) -> None:
+    THEIRS["marian"].write(tmp_path / "there")
+    import_model(tmp_path / "there", tmp_path / "run")
+    export_model(tmp_path / "run", tmp_path / "out", to="ct2")
+    import_model(tmp_path / "out", tmp_path / "back")
+    assert load(tmp_path / "back").tokenizer.habits.never == load(tmp_path / "run").tokenizer.habits.never == (2,)

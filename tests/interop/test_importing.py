@@ -237,7 +237,7 @@ def test_an_output_of_its_own_stops(tmp_path: Path) -> None:
 
 def test_a_run_that_is_there_is_kept(source: Path, tmp_path: Path) -> None:
     import_model(source, tmp_path / "run")
-    with refused("holds a run already; --force overwrites it"):
+    with refused(f"{tmp_path / 'run'} holds a run already; --force overwrites it; give another --out"):
         import_model(source, tmp_path / "run")
     import_model(source, tmp_path / "run", force=True)
     with refused("exists and is no run"):

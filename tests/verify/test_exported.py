@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from regard.checkpoint import load
 from regard.interop import export_model, import_model
 from regard.verify import verify
+from tests.cli.shell import fine
 from tests.helpers import refused
 from tests.interop.cases import CASES
 
@@ -54,17 +55,32 @@ def test_a_library_that_is_missing_hides_no_copy_that_fails(
         export_model(run, tmp_path / to, to=to)
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     (line,) = verify(load(run), only=[LINE]).lines
-    assert line.state == "holds"
+    unread = f"{tmp_path / 'ct2'} was not compared: this needs the package 'ctranslate2', which is not installed"
+    assert line.state == "holds" and line.why.startswith(unread)
     path = tmp_path / "hf" / "model.safetensors"
     tensors = load_file(path)
     tensors["transformer.h.1.mlp.c_fc.weight"][0, 0] += 0.7
     save_file(tensors, path, metadata={"format": "pt"})
     (line,) = verify(load(run), only=[LINE]).lines
-    assert line.state == "fails" and "hf: " in line.why
+    assert line.state == "fails" and "hf: " in line.why and unread in line.why
     monkeypatch.setitem(sys.modules, "transformers", None)
     (line,) = verify(load(run), only=[LINE]).lines
     assert line.state == "does not apply"
-    assert "'ctranslate2', which is not installed" in line.why and "'transformers', which is not" in line.why
+    assert unread in line.why and f"{tmp_path / 'hf'} was not compared: " in line.why
+    assert "'transformers', which is not" in line.why
+
+
+def test_what_was_not_compared_is_printed(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for to in ("hf", "onnx"):
+        export_model(run, tmp_path / to, to=to)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    done = fine("verify", run, "--only", LINE)
+    assert done.lines[0].startswith(f"holds  {LINE}") and f"{tmp_path / 'onnx'} was not compared: " in done.lines[1]
+
+
+def test_no_difference_is_said_in_words(run: Path) -> None:
+    (line,) = fine("verify", run, "--only", "saved = loaded").lines
+    assert " no difference, tolerance " in line
 
 
 def test_a_copy_that_cannot_be_read_any_more_fails(run: Path, tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ def show_line(line: Any) -> None:
     if line.state == "does not apply":
         print(f"{mark:6} {line.name:30} does not apply: {line.why}", flush=True)
         return
-    figures = f"difference {line.difference:.1e}, tolerance {line.tolerance:.1e}, {line.precision}"
+    apart = f"difference {line.difference:.1e}" if line.difference else "no difference"
+    figures = f"{apart}, tolerance {line.tolerance:.1e}, {line.precision}"
     lengths = f", lengths {' '.join(map(str, line.lengths))}" if line.lengths else ""
     print(f"{mark:6} {line.name:30} {figures}{lengths}", flush=True)
     if line.why:

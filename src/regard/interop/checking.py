@@ -10,48 +10,45 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Run
-from regard.decode import generate
 from regard.decode.session import table
-from regard.decode.settings import Decode
 from regard.errors import NotInstalled, UserError, suggest
 from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import CONFIG, Folder
 from regard.interop.files.pickled import first_line
+from regard.interop.samples import RELATIVE, TEXTS, written
 from regard.place import Place
 from regard.shapes import Bool, Int, Tensor
 
-TEXTS = (
-    "The chicken didn't cross the road because it was too tired.",
-    "The chicken didn't cross the road because it was too wide.",
-    "A boy is eating an apple.",
-    "Déjà vu: the café's naïve façade cost $1,234.50.",
-    "東京 and Zürich",
-)
-RELATIVE = 1e-4  # what float32 may differ by: this part of the largest number compared
 WRITTEN = 12  # tokens
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether all texts are cut alike and the same ones written, the largest difference between two numbers, and the
-    one that is allowed."""
+    """Whether all texts are cut alike and the same ones written, where any are; the largest difference between two
+    numbers, and the one that is allowed."""
 
     same_tokens: bool
-    same_texts: bool
+    same_texts: bool | None
     difference: float
     tolerance: float
 
     @property
     def passed(self) -> bool:
-        return self.same_tokens and self.same_texts and self.difference <= self.tolerance
+        return self.same_words and self.difference <= self.tolerance
+
+    @property
+    def same_words(self) -> bool:
+        return self.same_tokens and self.same_texts is not False
 
     @property
     def said(self) -> str:
         """In words."""
-        tokens = "the same tokens" if self.same_tokens else "OTHER TOKENS"
-        texts = "the same texts" if self.same_texts else "OTHER TEXTS"
+        parts = ["the same tokens" if self.same_tokens else "OTHER TOKENS"]
+        if self.same_texts is not None:
+            parts.append("the same texts" if self.same_texts else "OTHER TEXTS")
         far = "" if self.difference <= self.tolerance else f": MORE than {self.tolerance:.1e}"
-        return f"{tokens}, {texts}, numbers differ by {self.difference:.1e} at most{far}"
+        apart = f"numbers differ by {self.difference:.1e} at most{far}" if self.difference else "every number the same"
+        return ", ".join([*parts, apart])
 
 
 @torch.inference_mode()
@@ -67,7 +64,10 @@ def compare(run: Run, source: Path | str) -> Comparison:
     if run.model.writes_text:  # searches of its own (several beginnings, forced ends) are not compared
         given = {"bad_words_ids": model.generation_config.bad_words_ids, "decoder_start_token_id": run.tokenizer.start}
         model.generation_config = library.GenerationConfig(**given)
-    same_texts = not run.model.writes_text or written(run, cut) == list(written_there(run, model, cut))
+    same_texts = None
+    if run.model.writes_text:
+        mine = [row[0].tokens for row in written(run, cut, most=WRITTEN)]
+        same_texts = mine == list(written_there(run, model, cut))
     return Comparison(same_tokens, same_texts, difference, tolerance)
 
 
@@ -144,14 +144,8 @@ def mask(present: Bool[Tensor, "b t"] | None, tokens: Int[Tensor, "b t"]) -> Int
     return present.long() if present is not None else torch.ones_like(tokens)
 
 
-def written(run: Run, cut: list[list[int]]) -> list[list[int]]:
-    """What follows each text, or is its translation, by the likeliest token each time."""
-    sources, prompts = (cut, None) if run.model.reads_source else (None, cut)
-    found = generate(run.model, run.tokenizer, Decode(max_tokens=WRITTEN), sources=sources, prompts=prompts)
-    return [row[0].tokens for row in found]
-
-
 def written_there(run: Run, model: Any, cut: list[list[int]]) -> Iterator[list[int]]:
+    """What follows each text there, by the likeliest token each time."""
     end, ends = run.tokenizer.end, run.tokenizer.ends
     how = {"do_sample": False, "num_beams": 1, "max_new_tokens": WRITTEN, "eos_token_id": [*ends]}
     for ids in cut:

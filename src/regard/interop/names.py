@@ -21,6 +21,7 @@ from regard.shapes import Tensor
 Shape = tuple[int, ...]
 NUMBER = re.compile(r"\.(\d+)(?=\.)")
 SHOWN = 8  # names of tensors in one message
+QUANTISED = ("*.qweight", "*.qzeros", "*.scales", "*.g_idx", "*.SCB", "*.absmax", "*.quant_map")  # GPTQ, AWQ and others
 
 
 class Change(NamedTuple):
@@ -172,6 +173,11 @@ def translated(
     tied = {name: main for name, main in table.tied.items() if name not in known}
     given = untied(table.whole(theirs, known, where), tied, where, may)
     given |= {name: given[main] for name, main in table.same.items() if name not in given and main in given}
+    if few := sorted(name for name in given.keys() - known if matches(name, QUANTISED)):
+        raise UserError(
+            f"{where} has quantised weights, such as '{few[0]}': not supported; give the model as it was before, "
+            "or as GGUF or CTranslate2"
+        )
     missing = [pair.theirs for pair in pairs if not (pair.theirs in given or matches(pair.theirs, may))]
     if missing:
         new = "a new one" if len(missing) == 1 else "new ones"

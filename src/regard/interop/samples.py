@@ -1,4 +1,4 @@
-"""The texts that a run and its export must write alike, and when two texts are as good as equal."""
+"""The texts that a run and its copy elsewhere must write alike, and when two texts are as good as equal."""
 
 from pathlib import Path
 
@@ -10,9 +10,16 @@ from regard.data.prepare import stores
 from regard.decode import Hypothesis, generate
 from regard.decode.session import Session
 from regard.decode.settings import Decode
-from regard.interop.checking import RELATIVE, TEXTS
 from regard.train.run import TOKENS
 
+TEXTS = (
+    "The chicken didn't cross the road because it was too tired.",
+    "The chicken didn't cross the road because it was too wide.",
+    "A boy is eating an apple.",
+    "Déjà vu: the café's naïve façade cost $1,234.50.",
+    "東京 and Zürich",
+)
+RELATIVE = 1e-4  # what float32 may differ by: this part of the largest number compared
 MOST = 32  # tokens that are written for a text
 OWN = 8  # lines of the run's own data
 
@@ -39,9 +46,9 @@ def length(run: Run) -> int | None:
     return None if run.model.limit is None else max(1, run.model.limit - written_most(run) - 2)
 
 
-def written(run: Run, texts: list[list[int]], beam: int) -> list[list[Hypothesis]]:
-    """What follows each text, or is its translation."""
-    settings = Decode(max_tokens=written_most(run), beam=beam)
+def written(run: Run, texts: list[list[int]], *, most: int, beam: int = 1) -> list[list[Hypothesis]]:
+    """What follows each text, or is its translation, best first."""
+    settings = Decode(max_tokens=most, beam=beam)
     sources, prompts = (texts, None) if run.model.reads_source else (None, texts)
     return generate(run.model, run.tokenizer, settings, sources=sources, prompts=prompts)
 

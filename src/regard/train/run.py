@@ -97,7 +97,8 @@ def may_write(folder: Path, *, force: bool) -> None:
     if not checkpoint.is_run(folder):
         raise UserError(f"{folder} exists and is no run; give another --out")
     if not force:
-        raise UserError(f"{folder} holds a run already; --force overwrites it, 'regard resume {folder}' goes on")
+        more = f", 'regard resume {folder}' goes on" if (folder / TOKENS).is_dir() else "; give another --out"
+        raise UserError(f"{folder} holds a run already; --force overwrites it{more}")
 
 
 @contextmanager

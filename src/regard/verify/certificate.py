@@ -54,8 +54,8 @@ class Line:
     """One statement about a run and what was found.
 
     `difference` is the largest absolute one that was found, or the number of differing tokens where texts are compared;
-    infinite when the check broke off. `lengths` are those of the inputs in tokens. `why` says where the line fails, or
-    why it does not apply.
+    infinite when the check broke off. `lengths` are those of the inputs in tokens. `why` says where the line fails,
+    why it does not apply, or what was left out.
     """
 
     name: str
@@ -133,7 +133,7 @@ def examine(name: str, run: Run, inputs: Inputs) -> Line:
         found.difference,
         found.tolerance,
         lengths=found.lengths,
-        why="" if holds else found.where,
+        why="; ".join(filter(None, ("" if holds else found.where, found.left_out))),
         seconds=time.perf_counter() - began,
     )
 

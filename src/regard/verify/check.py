@@ -28,12 +28,16 @@ class DoesNotApply(Exception):
 
 @dataclass
 class Finding:
-    """The comparisons of one line: kept is the one that passes its tolerance furthest, or comes nearest to it."""
+    """The comparisons of one line: kept is the one that passes its tolerance furthest, or comes nearest to it.
+
+    `left_out` says what could not be compared.
+    """
 
     lengths: list[int]
     difference: float = 0.0
     tolerance: float = RELATIVE
     where: str = ""
+    left_out: str = ""
 
     def compare(
         self, got: Tensor, expected: Tensor, where: str, *, tolerance: float | None = None, along: str = ""

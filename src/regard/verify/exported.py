@@ -8,7 +8,7 @@ from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
-    """A copy whose library is not installed is passed over, unless that is so of all."""
+    """A copy whose library is not installed is passed over and named, unless that is so of all."""
     copies = exports(run)
     if not copies:
         raise DoesNotApply("no exported copy of this run exists")
@@ -17,11 +17,12 @@ def check(run: Run, inputs: Inputs) -> Finding:
         try:
             compared = compare_export(run, folder, to)
         except NotInstalled as error:
-            unread.append(str(error))
+            unread.append(f"{folder} was not compared: {error}")
             continue
-        difference = compared.difference if compared.same_tokens and compared.same_texts else float("inf")
+        difference = compared.difference if compared.same_words else float("inf")
         if not found.where or excess(difference, compared.tolerance) > excess(found.difference, found.tolerance):
             found = Finding([], difference, compared.tolerance, f"{folder}: {compared.said}")
     if not found.where:
-        raise DoesNotApply("; ".join(dict.fromkeys(unread)))
+        raise DoesNotApply("; ".join(unread))
+    found.left_out = "; ".join(unread)
     return found

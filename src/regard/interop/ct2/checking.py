@@ -27,8 +27,8 @@ def compare(run: Run, folder: Path) -> Comparison:
     there = getattr(theirs(), kind)(str(folder), **ALONE)
     texts = samples(run)
     difference, tolerance = farthest(numbers(run, there, texts))
-    same_texts = not run.model.writes_text or (greedily_same(run, there, texts) and same_by_beam(run, there, texts))
-    return Comparison(cut_alike(run, folder), same_texts, difference, tolerance)
+    same = greedily_same(run, there, texts) and same_by_beam(run, there, texts) if run.model.writes_text else None
+    return Comparison(cut_alike(run, folder), same, difference, tolerance)
 
 
 def numbers(run: Run, there: Any, texts: list[list[int]]) -> Iterator[tuple[Tensor, Tensor]]:
@@ -63,7 +63,7 @@ def pieces(run: Run, ids: list[int]) -> list[str]:
 
 
 def greedily_same(run: Run, there: Any, texts: list[list[int]]) -> bool:
-    mine = [row[0].tokens for row in written(run, texts, 1)]
+    mine = [row[0].tokens for row in written(run, texts, most=written_most(run))]
     return all(
         same_greedily(run, text, own, decoded(run, there, text, 1)[0]) for text, own in zip(texts, mine, strict=True)
     )
@@ -76,8 +76,9 @@ def same_by_beam(run: Run, there: Any, texts: list[list[int]]) -> bool:
     """
     if run.tokenizer.habits.never:
         return True
-    for text, own in zip(texts, written(run, texts, BEAM), strict=True):
-        if not settled(own, written_most(run)):
+    most = written_most(run)
+    for text, own in zip(texts, written(run, texts, most=most, beam=BEAM), strict=True):
+        if not settled(own, most):
             continue
         found, score = decoded(run, there, text, BEAM)
         if found != own[0].tokens and not near(own[0].score, score):
@@ -96,6 +97,8 @@ def decoded(run: Run, there: Any, text: list[int], beam: int) -> tuple[list[int]
     how: dict[str, Any] = {"beam_size": beam, "return_scores": True, "return_end_token": True}
     if never := symbols.habits.never:
         how["suppress_sequences"] = [pieces(run, [token]) for token in never]
+    if symbols.habits.ends:
+        how["end_token"] = pieces(run, [*symbols.ends])
     if run.model.reads_source:
         lead = symbols.begun([])[1:]
         prefix = [pieces(run, lead)] if lead else None
@@ -108,4 +111,4 @@ def decoded(run: Run, there: Any, text: list[int], beam: int) -> tuple[list[int]
         words = said.sequences[0]
     numbered = {piece: number for number, piece in enumerate(pieces(run, list(range(len(symbols)))))}
     ids = [numbered[word] for word in words]
-    return ids[:-1] if ids and ids[-1] == symbols.end else ids, said.scores[0]
+    return ids[:-1] if ids and ids[-1] in symbols.ends else ids, said.scores[0]

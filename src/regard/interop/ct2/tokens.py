@@ -12,6 +12,7 @@ from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
 from regard.interop.tokens import (
     FILES,
+    GENERATION,
     JSON,
     SETTINGS,
     Symbols,
@@ -27,7 +28,7 @@ from regard.text.tokenizer import cut_inside
 
 VOCABULARIES = ("shared_vocabulary", "vocabulary", "source_vocabulary", "target_vocabulary")
 PIECES = ("source.spm", "sentencepiece.model", "spm.model", *(name for name in FILES if name.endswith(".model")))
-ALL = (*(name + end for name in VOCABULARIES for end in (".json", ".txt")), JSON, SETTINGS, *PIECES)
+ALL = (*(name + end for name in VOCABULARIES for end in (".json", ".txt")), JSON, SETTINGS, GENERATION, *PIECES)
 ENDS = (".spm", ".model")
 Read = tuple[Tokenizer, Text, list[str]]
 
@@ -37,10 +38,13 @@ def read(folder: Folder, config: Mapping[str, Any], rows: int, *, writes: bool) 
     words = vocabulary(folder)
     if len(words) != rows:
         raise UserError(f"the vocabulary of {folder.path} has {len(words)} tokens, the model has vectors for {rows}")
-    given = {**folder.json(SETTINGS), **{key: value for key, value in config.items() if key.endswith("_token")}}
+    generation = {key: folder.json(GENERATION).get(key) for key in ("eos_token_id", "bad_words_ids")}
+    told = {key: value for key, value in config.items() if key.endswith("_token")}
+    given = {**folder.json(SETTINGS), **generation, **told}
     tree, where, remarks = tree_of(folder, words, given)
     opens = opened(tree, where) if where.endswith(JSON) else where.endswith(ENDS)
-    tokenizer, text = adopted(tree, symbols(given, words, writes=writes, opens=opens), given, rows, where)
+    meant = symbols(given, words, writes=writes, opens=opens)
+    tokenizer, text = adopted(tree, meant, {**given, "eos_token": meant.end[1]}, rows, where)
     return tokenizer, text, remarks
 
 
@@ -56,7 +60,7 @@ def symbols(given: Mapping[str, Any], words: list[str], *, writes: bool, opens: 
     unknown = wanted.get("unk_token")
     return Symbols(
         start=first(*map(wanted.get, start), "<s>", "[CLS]"),
-        end=first(*map(wanted.get, end), "</s>", "[SEP]"),
+        end=("eos_token" if writes else "", first(*map(wanted.get, end), "</s>", "[SEP]")[1]),
         pad=first(wanted.get("pad_token"), "<pad>", "[PAD]", "<blank>"),
         unknown=first(unknown if unknown != wanted.get("eos_token") else None),
         mask=first(wanted.get("mask_token"), "<mask>", "[MASK]"),

@@ -11,10 +11,11 @@ from torch import nn
 from regard.attention.positions import Added
 from regard.attention.schemes import TABLES
 from regard.blocks.block import Stack
-from regard.checkpoint import Run, weights
+from regard.checkpoint import Run, weights, write_json
 from regard.errors import NotInstalled, UserError
 from regard.interop.ct2.names import ACTIVATIONS, GATED, slashed, table
 from regard.interop.names import spelled
+from regard.interop.tokens import GENERATION
 from regard.interop.tokens.writing import write_tokenizer
 from regard.shapes import Float, Tensor
 from regard.systems.bert import BidirectionalTransformer
@@ -67,6 +68,8 @@ def ctranslate2(run: Run, folder: Path) -> str:
     spec.optimize()
     spec.save(str(folder))
     write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text)
+    if said := generation(run):
+        write_json(folder / GENERATION, said)
     return spec.name
 
 
@@ -208,6 +211,14 @@ def at(spec: Any, scope: str) -> Any:
             name, _, number = key.rpartition("_")
             spec = getattr(spec, name)[int(number)]
     return spec
+
+
+def generation(run: Run) -> dict[str, Any]:
+    """What whoever decodes with CTranslate2 must tell it: all that ends a text where several do, and what is never
+    written."""
+    habits = run.tokenizer.habits
+    found: dict[str, Any] = {"eos_token_id": [run.tokenizer.end, *habits.ends]} if habits.ends else {}
+    return found | ({"bad_words_ids": [[token] for token in habits.never]} if habits.never else {})
 
 
 def frame(config: Any, run: Run) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.data.sources import file_hash
 from regard.errors import UserError
-from regard.interop.files.pickled import named, stored, unpickled
+from regard.interop.files.pickled import AGAIN, named, stored, unpickled
 
 CONFIG, SAFE, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 POINTER = b"version https://git-lfs"  # what stands in place of a large file that was not brought along
@@ -102,5 +102,21 @@ def tensors_of(path: Path) -> dict[str, Tensor]:
         return dict(found)
     try:
         return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} is damaged: {error}") from None
+    except PermissionError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except (SafetensorError, OSError):
+        raise UserError(f"{path} is damaged: {shortened(path)}") from None
+
+
+def shortened(path: Path) -> str:
+    """What is wrong with a file of safetensors, by the lengths it tells."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        told = int.from_bytes(file.read(8), "little")
+        try:
+            header = json.loads(file.read(told)) if told < size else {}
+            ends = [each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"]
+            wanted = 8 + told + max(ends, default=0)
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+            return "its header cannot be read"
+    return f"it has {size:,} bytes and claims {wanted:,}; {AGAIN}" if size < wanted else "its header cannot be read"

@@ -18,13 +18,12 @@ def compare(run: Run, folder: Path) -> Comparison:
     """Both read the same texts, together."""
     there, texts = Session(folder), samples(run)
     difference, tolerance = farthest(numbers(run, there, texts))
-    return Comparison(cut_alike(run, folder), same_texts(run, there, texts), difference, tolerance)
+    same = same_texts(run, there, texts) if run.model.writes_text else None
+    return Comparison(cut_alike(run, folder), same, difference, tolerance)
 
 
 def same_texts(run: Run, there: Session, texts: list[list[int]]) -> bool:
-    if not run.model.writes_text:
-        return True
-    mine = [row[0].tokens for row in written(run, texts, 1)]
+    mine = [row[0].tokens for row in written(run, texts, most=written_most(run))]
     found = there.write(texts, written_most(run))
     return all(same_greedily(run, *each) for each in zip(texts, mine, found, strict=True))
 
