@@ -234,7 +234,7 @@ def read_origin(folder: Path, notes: dict[str, str]) -> dict[str, Any]:
     if known is None and not path.exists():
         return {}
     if not path.exists() or file_hash(path) != known:
-        raise UserError(f"{path} is not the one that {folder / WEIGHTS} was imported with")
+        raise UserError(f"{path} is not the one that {folder / WEIGHTS} was imported with; import it again")
     found = read_json(path)
     return found if isinstance(found, dict) else {}
 

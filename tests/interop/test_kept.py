@@ -16,6 +16,7 @@ from regard.recipe import Recipe
 from tests.helpers import lines_file, refused
 from tests.interop.cases import CASES
 from tests.interop.folders import changed
+from tests.interop.ggufs import llama
 
 CHAT = "{% for message in messages %}<|endoftext|>{{ message['content'] }}{% endfor %}"
 ASKED = {
@@ -103,6 +104,13 @@ def test_a_template_in_a_file_of_its_own_comes_back_and_is_never_run(tmp_path: P
     (there / "chat_template.jinja").write_bytes(b"\xff\xfe")
     with refused("chat_template.jinja is damaged: it is no text"):
         import_model(there, tmp_path / "other")
+
+
+def test_the_template_of_a_gguf_file_is_written_too(tmp_path: Path) -> None:
+    llama(tmp_path / "there", add_chat_template=CHAT)
+    import_model(tmp_path / "there" / "small.gguf", tmp_path / "run")
+    export_model(tmp_path / "run", tmp_path / "back")
+    assert settings(tmp_path / "back", "tokenizer_config.json")["chat_template"] == CHAT
 
 
 @pytest.mark.parametrize(

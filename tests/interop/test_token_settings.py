@@ -182,7 +182,7 @@ def test_the_search_that_is_asked_for_there_is_told(tmp_path: Path) -> None:
     said = {"num_beams": 4, "length_penalty": 2.0, "no_repeat_ngram_size": 0, "suppress_tokens": [7]}
     found = asked(tmp_path, "bart", **said, bad_words_ids=[[5, 6], [9]])
     assert found.about["remarks"][-2:] == [
-        "num_beams = 4, length_penalty = 2.0, suppress_tokens = [7] asked for there is not kept; "
+        "num_beams = 4, length_penalty = 2.0, suppress_tokens = [7] asked for there is not done here; "
         "give it to each command, as in --beam 4",
         "1 words of several tokens may be written here",
     ]

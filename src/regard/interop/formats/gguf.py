@@ -19,6 +19,7 @@ from regard.interop.family import Model, explicit, settings
 from regard.interop.files.gguf import MAGIC, Gguf
 from regard.interop.files.hugging_face import CONFIG
 from regard.interop.imported import Imported, Origin, imported, rows_of
+from regard.interop.tokens import SETTINGS
 from regard.interop.tokens import gguf as vocabulary
 from regard.objectives import NextToken
 from regard.shapes import Tensor
@@ -85,7 +86,13 @@ def read(path: Path, allow: tuple[str, ...] = ()) -> Imported:
     system = slowed(system, theirs.get(DIVIDED), where)
     table = llama.table(NAMES, system.each if HALVES[kind] else 0, idle=(DIVIDED,))
     words = tokens.adopted(tree, symbols, given, rows_of(table, theirs, where), where)
-    origin = Origin(path=path, kind=kind, files={path.name: file_hash(path)}, remarks=[*remarks, *kept(file)])
+    origin = Origin(
+        path=path,
+        kind=kind,
+        files={path.name: file_hash(path)},
+        remarks=[*remarks, *stored_as(file)],
+        kept=kept(file, kind),
+    )
     return imported(Model(system, NextToken()), table, theirs, words, where=where, origin=origin, allow=allow)
 
 
@@ -140,7 +147,13 @@ def slowed(system: Gpt, divided: Tensor | None, where: str) -> Gpt:
     return settings(Gpt, {**vars(system), **values}, where)
 
 
-def kept(file: Gguf) -> list[str]:
+def kept(file: Gguf, kind: str) -> dict[str, Any]:
+    """What is written back when the run is exported: how the turns of a chat become one text."""
+    template = file.settings.get("tokenizer.chat_template")
+    return {"kind": kind, SETTINGS: {"chat_template": template}} if isinstance(template, str) else {}
+
+
+def stored_as(file: Gguf) -> list[str]:
     """How the numbers are kept, where that is not as here."""
     counts = Counter(stored.kind.name for stored in file.stored.values())
     if set(counts) == {"F32"}:

@@ -15,7 +15,7 @@ EVEN = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-SEARCH: dict[str, tuple[Any, ...]] = {  # what generation may ask for that is not kept, with what asks for nothing
+SEARCH: dict[str, tuple[Any, ...]] = {  # what generation may ask for that is not done here, with what asks for nothing
     "num_beams": (1,),
     "length_penalty": (1, 1.0),
     "min_length": (0,),
@@ -125,10 +125,10 @@ def bad_words(given: Mapping[str, Any]) -> list[list[int]]:
 
 
 def remarks(generation: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """What is asked of those who write with this model, and is not kept."""
+    """What is asked of those who write with this model, and is not done here."""
     given = {**config, **generation}
     asked = {key: given[key] for key, nothing in SEARCH.items() if given.get(key) not in (*nothing, None)}
     listed = ", ".join(f"{key} = {value}" for key, value in asked.items())
-    found = [f"{listed} asked for there is not kept; give it to each command, as in --beam 4"]
+    found = [f"{listed} asked for there is not done here; give it to each command, as in --beam 4"]
     long = [word for word in bad_words(given) if len(word) > 1]
     return (found if asked else []) + ([f"{len(long)} words of several tokens may be written here"] if long else [])
