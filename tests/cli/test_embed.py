@@ -113,7 +113,7 @@ def test_the_settings_of_the_run_hold_and_options_go_before_them(folder: Path, t
     np.testing.assert_allclose(vector(sealed, "--pool", "mean", "--no-normalise"), vector(folder / "bert"), atol=1e-6)
     words = fine("embed", sealed, "--text", TEXTS[0], "--words", "--json").json[0]["words"]
     assert np.linalg.norm(words[0]["vector"]) != pytest.approx(1)
-    refused("embed", sealed, "--text", TEXTS[1], because="has 10 tokens and --max-tokens is 5; --truncate reads")
+    refused("embed", sealed, "--text", TEXTS[1], because="10 tokens and 5 are read (--max-tokens); --truncate reads")
     fine("embed", sealed, "--text", TEXTS[1], "--max-tokens", "10")
 
 
@@ -126,7 +126,7 @@ def test_of_texts_too_long_the_beginning_is_read_if_asked(folder: Path) -> None:
     words = fine("embed", folder / "bert", *texts(TEXTS[1]), "--words", *options).json[0]["words"]
     assert [word["vector"] is None for word in words] == [False] * 3 + [True] * 5
     compare = ("--compare", "bank", "--max-tokens", "9")
-    refused("embed", folder / "bert", *texts(TEXTS[1]), *compare, because="has 10 tokens and --max-tokens is 9; --tr")
+    refused("embed", folder / "bert", *texts(TEXTS[1]), *compare, because="9 are read (--max-tokens); --tr")
     fine("embed", folder / "bert", *texts(TEXTS[1]), *compare, "--truncate")
 
 

@@ -60,3 +60,9 @@ def test_the_version_is_printed() -> None:
     from regard import __version__
 
     assert fine("--version").out == f"{__version__}\n"
+
+
+def test_what_needs_a_source_is_offered_where_there_is_one() -> None:
+    offered = {name: fine(name, "--help").out for name in ("generate", "translate", "evaluate")}
+    for option in ("--coverage-penalty", "--replace-unknown"):
+        assert [name for name, out in offered.items() if option in out] == ["translate", "evaluate"]

@@ -181,7 +181,7 @@ def test_the_settings_of_the_run_hold_where_nothing_is_asked() -> None:
 def test_a_text_too_long_is_refused_and_the_way_out_named() -> None:
     with refused("a text with its start and end has 44 tokens and the context holds 41; --truncate reads"):
         sentence_vectors(run("bert"), ["a" * 42])
-    with refused("has 6 tokens and --max-tokens is 5; --truncate reads the beginning of such a text alone"):
+    with refused("has 6 tokens and 5 are read (--max-tokens); --truncate reads the beginning of such a text alone"):
         sentence_vectors(told(run("bert"), max_tokens=5), ["bank"])
     with refused("has 44 tokens and the context holds 41"):
         word_vectors(run("bert"), ["a" * 42])

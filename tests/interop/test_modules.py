@@ -70,7 +70,7 @@ def test_long_texts_are_cut_there_and_here_if_asked_and_prompts_come_back(tmp_pa
     ]
     assert "config_sentence_transformers.json" in found.about["files"]
     run = load(tmp_path / "run")
-    with refused("has 9 tokens and --max-tokens is 5; --truncate reads"):
+    with refused("has 9 tokens and 5 are read (--max-tokens); --truncate reads"):
         sentence_vectors(run, [f"the {TEXTS[0]}"])
     wanted = torch.from_numpy(SentenceTransformer(str(there), device="cpu").encode(TEXTS))
     asked = [f"the {text}" for text in TEXTS]

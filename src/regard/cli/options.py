@@ -60,10 +60,6 @@ class DecodeOptions:
     "Keep the N best beginnings."
     length_penalty: str | None = None
     "none, average, or gnmt:EXPONENT."
-    coverage_penalty: float | None = None
-    "With a beam: how much it minds source words that a translation did not look at; 0 not at all."
-    replace_unknown: bool | None = None
-    "Write each unknown word of a translation as the source word that it looked at most."
 
     @property
     def given(self) -> dict[str, Any]:
@@ -85,3 +81,14 @@ class DecodeOptions:
         if "length_penalty" in given and made.beam == 1:
             raise UserError(f"--length-penalty {made.length_penalty}: one text alone is not weighed; give --beam too")
         return made
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions(DecodeOptions):
+    """What can be said besides where there is a source to look at."""
+
+    coverage_penalty: float | None = None
+    "With a beam: how much it minds source words that a translation did not look at; 0 not at all."
+    replace_unknown: bool | None = None
+    "Write each unknown word of a translation as the source word that it looked at most."

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from regard.cli.options import DecodeOptions, Device, Json, Runs, flag, repeated, several
+from regard.cli.options import DecodeOptions, Device, Json, Runs, TranslateOptions, flag, repeated, several
 from regard.cli.output import counting, emit, note
 from regard.errors import UserError
 
@@ -18,7 +18,7 @@ def evaluate(
     data: Annotated[
         tuple[str, ...], several("One file (text, .tsv, .csv, .jsonl) or two parallel ones (source, target).")
     ] = (),
-    decode: DecodeOptions = DecodeOptions(),
+    decode: TranslateOptions = TranslateOptions(),
     stride: Annotated[
         int | None, Parameter(help="Language models: windows overlap; each begins so many tokens after the last.")
     ] = None,
@@ -95,7 +95,7 @@ def translate(
         tuple[str, ...],
         repeated("A text to translate; may be given several times. Without it, standard input is read line by line."),
     ] = (),
-    decode: DecodeOptions = DecodeOptions(),
+    decode: TranslateOptions = TranslateOptions(),
     seed: Annotated[int, Parameter(help="With a temperature: the same seed draws the same text.")] = 0,
     n_best: Annotated[int, Parameter(help="With a beam: so many translations for each line.")] = 1,
     log_probabilities: Tokens = False,

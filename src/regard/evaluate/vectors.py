@@ -167,7 +167,7 @@ def room(run: Run, how: Embed) -> tuple[int | None, str]:
         raise UserError(f"--max-tokens {asked}: the context holds {limit}")
     if 0 < asked <= around(run):
         raise UserError(f"--max-tokens {asked} leaves no room for a text; give at least {around(run) + 1}")
-    why = f"--max-tokens is {asked}" if asked else f"the context holds {limit}"
+    why = f"{asked} are read (--max-tokens)" if asked else f"the context holds {limit}"
     return None if (most := asked or limit) is None else most - around(run), why
 
 
