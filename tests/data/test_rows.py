@@ -1,6 +1,9 @@
 """Texts laid out in rows: symbols around and between, which text each token is of, and what is cut where room ends."""
 
+import json
+
 import numpy as np
+import pytest
 import torch
 
 from regard.data.rows import between, laid_out, room, segments, shortened
@@ -16,6 +19,23 @@ def test_symbols_stand_around_and_between() -> None:
     assert between([[], [9]], 1, 2).tolist() == [1, 2, 9, 2]
     for texts in ([[7, 8]], [[7, 8], [9]]):
         assert len(between(texts, 1, 2)) == sum(map(len, texts)) + room(len(texts)) == len(segments(texts))
+
+
+@pytest.mark.parametrize("parted", [1, 2, 3])
+def test_several_end_symbols_may_stand_between(parted: int) -> None:
+    ends = [2] * parted
+    assert between([[7, 8], [9]], 1, 2, parted).tolist() == [1, 7, 8, *ends, 9, 2]
+    assert between([[7], [], [9]], 1, 2, parted).tolist() == [1, 7, *ends, *ends, 9, 2]
+    for texts in ([[7, 8]], [[7, 8], [9]], [[7], [], [9]]):
+        assert len(between(texts, 1, 2, parted)) == sum(map(len, texts)) + room(len(texts), parted)
+
+
+def test_what_more_end_symbols_part_has_no_segments() -> None:
+    twice = Tokenizer(json.dumps({**json.loads(LETTERS.to_json()), "regard": {"parted": 2}}))
+    tokens, at = laid_out([ONE, TWO], twice)
+    assert tokens.shape == (2, 10) and at.segment is None
+    assert tokens[1].tolist() == [twice.start, *TWO[0], twice.end, twice.end, *TWO[1], twice.end]
+    assert at.present is not None and at.present.sum(1).tolist() == [9, 10]
 
 
 def test_an_end_is_of_the_text_before_it_and_the_start_of_the_first() -> None:

@@ -13,14 +13,14 @@ Record = dict[str, Any]
 SHORTENED = "{:,} of {:,} sources had no room: their beginning was read alone, as in training"
 
 
-def encode(model: Any, texts: list[str]) -> list[list[int]]:
+def encode(model: Any, texts: list[str], column: str = "text") -> list[list[int]]:
     """The tokens of each text; what the vocabulary does not hold is said."""
-    return [text.ids for text in encode_with_offsets(model, texts)]
+    return [text.ids for text in encode_with_offsets(model, texts, column)]
 
 
-def encode_with_offsets(model: Any, texts: list[str]) -> list[Encoded]:
+def encode_with_offsets(model: Any, texts: list[str], column: str = "text") -> list[Encoded]:
     """As `encode`, each token with the characters it came from."""
-    found = [model.tokenizer.encode_with_offsets(text) for text in texts]
+    found = [model.tokenizer.of(column).encode_with_offsets(text) for text in texts]
     strange = [
         text[begin:end]
         for text, tokens in zip(texts, found, strict=True)
@@ -160,7 +160,7 @@ def scored(model: Any, texts: list[str], sources: list[str]) -> list[Record]:
     tokenizer, given = model.tokenizer, None
     if model.takes_source:
         texts, given = [text.strip() for text in texts], encode(model, [source.strip() for source in sources])
-    encoded = encode(model, texts)
+    encoded = encode(model, texts, "target")
     if given is not None and model.shortens:
         given = beginnings(model, given, encoded)
     found = decode.score(model.model, tokenizer, encoded, given)

@@ -20,7 +20,7 @@ def described(model: Any, text: str, hypothesis: Any, *, tokens: bool = False, s
 
 def token_values(model: Any, ids: list[int], values: list[float]) -> list[dict[str, Any]]:
     return [
-        {"token": model.tokenizer.piece(i), "id": i, "log_probability": value}
+        {"token": model.tokenizer.target.piece(i), "id": i, "log_probability": value}
         for i, value in zip(ids, values, strict=True)
     ]
 

@@ -105,7 +105,8 @@ class Labelled(Bucketed):
     def __init__(self, stores: list[Store], tokenizer: Tokenizer, *, batch_tokens: int, seed: int = 0):
         *self.texts, self.label = stores
         self.tokenizer = tokenizer
-        lengths = np.sum([store.lengths for store in self.texts], axis=0) + room(len(self.texts))
+        symbols = room(len(self.texts), tokenizer.habits.parted)
+        lengths = np.sum([store.lengths for store in self.texts], axis=0) + symbols
         super().__init__(lengths, batch_tokens=batch_tokens, seed=seed)
 
     def collate(self, rows: np.ndarray) -> Batch:

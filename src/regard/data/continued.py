@@ -32,7 +32,7 @@ def write_continued(
     counts, most = Counts(), context - SYMBOLS
 
     def kept() -> Iterator[list[list[int]]]:
-        for first, second in encoded(source, tokenizer, counts):
+        for first, second in encoded(source, tokenizer, columns, counts):
             whole = [*first, *second] if first and second else []
             alone = too_long == "truncate" and len(second) >= most
             what, rule = f"{source.name}: a source with its target", "drop" if alone else too_long

@@ -1,4 +1,7 @@
-"""Texts laid out in rows that are read whole (S8): `<s> text </s>`, or of two texts `<s> first </s> second </s>`."""
+"""Texts laid out in rows that are read whole (S8): `<s> text </s>`, or of two texts `<s> first </s> second </s>`.
+
+Two are told apart by their segments or, as RoBERTa has it, by an end symbol more: `<s> first </s></s> second </s>`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,28 +16,31 @@ from regard.text import Tokenizer
 Texts = Sequence[Sequence[int] | np.ndarray]  # one text or several that share a row
 
 
-def between(texts: Texts, start: int, end: int) -> np.ndarray:
-    """The texts of one row: `start` before them, `end` after each."""
-    return np.concatenate([[start], *(np.append(text, end) for text in texts)]).astype(np.int64)
+def between(texts: Texts, start: int, end: int, parted: int = 1) -> np.ndarray:
+    """The texts of one row: `start` before them, `end` after each, so many times between two."""
+    *others, last = texts
+    parts = [np.concatenate([text, [end] * parted]) for text in others]
+    return np.concatenate([[start], *parts, last, [end]]).astype(np.int64)
 
 
-def room(texts: int) -> int:
+def room(texts: int, parted: int = 1) -> int:
     """How many symbols stand between and around so many texts."""
-    return texts + 1
+    return 2 + (texts - 1) * parted
 
 
 def segments(texts: Texts) -> np.ndarray:
-    """Of which text each token of a row is; the start symbol is of the first."""
+    """Of which text each token of a row is, where one end symbol stands between; the start symbol is of the first."""
     counts = [len(text) + 1 for text in texts]
     return np.repeat(np.arange(len(texts)), [counts[0] + 1, *counts[1:]])
 
 
 def laid_out(rows: Sequence[Texts], tokenizer: Tokenizer) -> tuple[Int[Tensor, "b t"], Place]:
     """Rows side by side, and where their tokens stand; texts that share a row are told apart."""
-    lines = [between(texts, tokenizer.start, tokenizer.end) for texts in rows]
+    parted = tokenizer.habits.parted
+    lines = [between(texts, tokenizer.start, tokenizer.end, parted) for texts in rows]
     tokens = pad(lines, tokenizer.pad)
     place = Place.line(tokens, presence(lines))
-    if len(rows[0]) == 1:
+    if len(rows[0]) == 1 or parted > 1:
         return tokens, place
     return tokens, replace(place, segment=pad([segments(texts) for texts in rows], 0))
 

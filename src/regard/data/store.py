@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -121,7 +121,7 @@ def write_pairs(
     counts, most = Counts(), context - 1
 
     def kept() -> Iterator[list[list[int]]]:
-        for row in encoded(source, tokenizer, counts):
+        for row in encoded(source, tokenizer, columns, counts):
             if fits(row, most, counts, f"{source.name}: an example", f"{most} and an end", too_long=too_long):
                 yield [ids[:most] for ids in row]
 
@@ -153,9 +153,10 @@ def write_labelled(
 ) -> tuple[list[Store], Counts]:
     """A store for each column of texts and one of labels by number. The texts of a row have room for their symbols."""
     *kept, last = columns
-    counts, most, numbers = Counts(), context - room(len(kept)), {name: i for i, name in enumerate(labels)}
-    texts, names = encoded(source.column(*range(len(kept))), tokenizer, counts), source.column(len(kept))
-    what, ends = ("a text", "an end") if len(kept) == 1 else ("a pair", f"{len(kept)} ends")
+    counts, symbols, numbers = Counts(), room(len(kept), tokenizer.habits.parted), {n: i for i, n in enumerate(labels)}
+    texts, names = encoded(source.column(*range(len(kept))), tokenizer, kept, counts), source.column(len(kept))
+    most = context - symbols
+    what, ends = ("a text", "an end") if len(kept) == 1 else ("a pair", f"{symbols - 1} ends")
     with ExitStack() as stack:
         writers = [stack.enter_context(Writer(folder / column, len(tokenizer))) for column in kept]
         label = stack.enter_context(Writer(folder / last, len(labels)))
@@ -170,7 +171,7 @@ def write_labelled(
                 for writer, ids in zip(writers, shortened(row, most), strict=True):
                     writer.add(ids)
                 label.add([numbers[name]])
-                counts.tokens += min(len(whole[0]), most) + room(len(kept))
+                counts.tokens += min(len(whole[0]), most) + symbols
         return [*(writer.close() for writer in writers), label.close()], counts
 
 
@@ -197,7 +198,7 @@ def write_documents(source: Source, tokenizer: Tokenizer, folder: Path) -> tuple
     with Writer(folder / "text", len(tokenizer)) as writer:
         if source.joined:
             writer.add([tokenizer.start], ends=False)
-        for (ids,) in encoded(source, tokenizer, counts):
+        for (ids,) in encoded(source, tokenizer, ("text",), counts):
             if source.joined:
                 writer.add(ids, ends=False)
             elif ids:
@@ -214,12 +215,12 @@ def write_documents(source: Source, tokenizer: Tokenizer, folder: Path) -> tuple
     return [store], counts
 
 
-def encoded(source: Source, tokenizer: Tokenizer, counts: Counts) -> Iterator[list[list[int]]]:
+def encoded(source: Source, tokenizer: Tokenizer, columns: Sequence[str], counts: Counts) -> Iterator[list[list[int]]]:
     """The records as tokens, counted and hashed on the way."""
-    hashes = array("Q")
+    hashes, cutters = array("Q"), [tokenizer.of(column) for column in columns]
     for chunk in chunks(iter(source), AT_ONCE):
-        columns = [tokenizer.encode_batch(list(texts)) for texts in zip(*chunk, strict=True)]
-        for record, row in zip(chunk, zip(*columns, strict=True), strict=True):
+        found = [cut.encode_batch(list(texts)) for cut, texts in zip(cutters, zip(*chunk, strict=True), strict=True)]
+        for record, row in zip(chunk, zip(*found, strict=True), strict=True):
             counts.records += 1
             counts.unknown += sum(ids.count(tokenizer.unknown) for ids in row)
             if any(text.strip() for text in record):

@@ -74,13 +74,15 @@ class Texts:
 class TextPairs(Bucketed):
     """Two texts that follow each other; with probability `random` the second gives way to that of another pair.
 
-    `make` is told by a third text, of one number, whether the second follows.
+    `make` is told by a third text, of one number, whether the second follows. So many `symbols` stand around a pair.
     """
 
-    def __init__(self, stores: list[Store], make: Make, *, random: float, batch_tokens: int, seed: int = 0):
+    def __init__(
+        self, stores: list[Store], make: Make, *, random: float, symbols: int, batch_tokens: int, seed: int = 0
+    ):
         self.first, self.second = stores
         self.make, self.random = make, random
-        super().__init__(self.first.lengths + self.second.lengths + 3, batch_tokens=batch_tokens, seed=seed)
+        super().__init__(self.first.lengths + self.second.lengths + symbols, batch_tokens=batch_tokens, seed=seed)
 
     def batch(self, epoch: int, step: int) -> Batch:
         return self._made(self.plan(epoch)[step], epoch)

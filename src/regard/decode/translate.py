@@ -87,9 +87,9 @@ def beginning(source: Encoded, most: int) -> Encoded:
 def written(tokenizer: Tokenizer, settings: Decode, hypothesis: Hypothesis, text: str, source: Encoded) -> str:
     """The hypothesis as text; with `replace_unknown`, unknown words as the source writes them."""
     if not settings.replace_unknown or tokenizer.unknown not in hypothesis.tokens:
-        return tokenizer.decode(hypothesis.tokens)
+        return tokenizer.target.decode(hypothesis.tokens)
     words = [
-        text[slice(*source.offsets[at])] if token == tokenizer.unknown else tokenizer.decode([token])
+        text[slice(*source.offsets[at])] if token == tokenizer.unknown else tokenizer.target.decode([token])
         for token, at in zip(hypothesis.tokens, hypothesis.aligned, strict=True)
     ]
     return " ".join(word for word in words if word)

@@ -41,7 +41,7 @@ def answered(
 
     A row has one text or two, between their symbols. Rows of like length are read together, with padding at their ends.
     """
-    lengths = [sum(map(len, texts)) + room(len(texts)) for texts in rows]
+    lengths = [sum(map(len, texts)) + room(len(texts), tokenizer.habits.parted) for texts in rows]
     for texts, length in zip(rows, lengths, strict=True):
         model.fits(length, "a text with its start and end" if len(texts) == 1 else "a pair with its start and ends")
     order = sorted(range(len(rows)), key=lambda i: -lengths[i])
@@ -67,7 +67,7 @@ def classified(job: Job) -> dict[str, Any]:
         records.append(texts)
         wanted.append(run.labels.index(name))
     columns = [run.tokenizer.encode_batch(list(column)) for column in zip(*records, strict=True)]
-    limit, symbols = run.model.limit, room(len(columns))
+    limit, symbols = run.model.limit, room(len(columns), run.tokenizer.habits.parted)
     sizes = [sum(map(len, row)) + symbols for row in zip(*columns, strict=True)]
     kept = [i for i, size in enumerate(sizes) if limit is None or size <= limit]
     if len(kept) < len(sizes):

@@ -56,8 +56,9 @@ def check_scoring(run: Run, *, decode: Decode | None = None, tokenize: str = "13
 
 def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], None]) -> Source:
     """The pairs whose likelihood can be measured: they fit the context and neither side is empty."""
-    encode = run.tokenizer.encode_batch
-    lengths = [list(map(len, encode(list(column)))) for column in zip(*records, strict=True)]
+    cutters = [run.tokenizer.of(column) for column in run.recipe.objective.columns]
+    columns = zip(cutters, zip(*records, strict=True), strict=True)
+    lengths = [list(map(len, cutter.encode_batch(list(column)))) for cutter, column in columns]
     kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and has_room(run, *sides)]
     if len(kept) < len(records):
         lost, most = f"{len(records) - len(kept)} of {len(records)} pairs", (run.model.limit or 0) - 1

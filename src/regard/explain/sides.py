@@ -9,6 +9,7 @@ from regard.checkpoint import Run
 from regard.data.parse import Parse, hole
 from regard.errors import UserError
 from regard.systems import use_of
+from regard.text import Tokenizer
 from regard.text.gaps import GAP, GLUED
 from regard.text.tokenizer import END, MASK, START, UNKNOWN
 
@@ -26,7 +27,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Side:
-    """One text as the model reads it, or two in one row, of which the second begins at token `second`.
+    """One text as the model reads it, or two in one row; where segments tell them apart, `second` begins the second.
 
     `tree` is that of the text between its symbols, where the model looks at trees.
     """
@@ -76,7 +77,7 @@ def sides(
 def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = False) -> Side:
     """One text cut into tokens, with the start symbol before it, the end symbol after it, or both."""
     starts = starts and (run.tokenizer.habits.opens or run.model.reads_source or not run.model.writes_text)
-    found = tokens_of(run, text)
+    found = tokens_of(run, text, run.tokenizer.of(what))
     if not found:
         raise UserError(f"the {what} {text!r} is empty: there is nothing to look at")
     first = [Token(run.tokenizer.start, START, None)] if starts else []
@@ -101,7 +102,7 @@ def with_tree(run: Run, parse: Parse) -> Side:
     return Side(parse.text, (ends[0], *tokens, ends[1]), tree=tree)
 
 
-def tokens_of(run: Run, text: str) -> list[Token]:
+def tokens_of(run: Run, text: str, cutter: Tokenizer) -> list[Token]:
     """The tokens of a text; a gap, where the run knows gaps, is the symbol that stands for it."""
     symbols, found, begin, gaps = run.recipe.objective.symbols, [], 0, 0
     marks = re.compile("|".join((GAP.pattern, *map(re.escape, symbols)))) if symbols else re.compile("(?!)")
@@ -109,7 +110,7 @@ def tokens_of(run: Run, text: str) -> list[Token]:
         part = text[begin : mark.start() if mark else len(text)]
         if mark and run.recipe.text.kind in GLUED:
             part = part.removesuffix(" ")
-        cut = run.tokenizer.encode_with_offsets(part)
+        cut = cutter.encode_with_offsets(part)
         for token, piece, (start, end) in zip(cut.ids, cut.pieces, cut.offsets, strict=True):
             found.append(Token(token, piece, (begin + start, begin + end)))
         if mark:
@@ -129,12 +130,14 @@ def check_second(run: Run, second: str | None) -> None:
 
 
 def pair(run: Run, first: str, second: str) -> Side:
-    """Two texts in one row: `<s> first </s> second </s>`."""
+    """Two texts in one row: `<s> first </s> second </s>`, perhaps with more than one end symbol between."""
     one, other = side(run, "text", first, starts=True, ends=True), side(run, "second text", second, ends=True)
     gap = len(first) + 1
     moved = [replace(t, offset=t.offset and (t.offset[0] + gap, t.offset[1] + gap)) for t in other.tokens]
-    run.model.fits(len(one.tokens) + len(moved), "the row of two texts with its symbols")
-    return Side(f"{first}\n{second}", (*one.tokens, *moved), second=len(one.tokens))
+    more = [Token(run.tokenizer.end, END, None)] * (run.tokenizer.habits.parted - 1)
+    tokens = (*one.tokens, *more, *moved)
+    run.model.fits(len(tokens), "the row of two texts with its symbols")
+    return Side(f"{first}\n{second}", tokens, second=None if more else len(one.tokens))
 
 
 def looking(kind: str, source: Side | None, target: Side) -> tuple[Side, Side]:

@@ -106,7 +106,9 @@ def cut_alike(run: Run, cutter: Any, cut: list[list[int]]) -> bool:
     """
     lead, texts = len(run.tokenizer.lead), list(TEXTS)
     bare, whole = cutter(texts, add_special_tokens=False)["input_ids"], cutter(texts)["input_ids"]
-    if [ids[lead:] for ids in cut] != bare:
+    targets = cutter(text_target=texts, add_special_tokens=False)["input_ids"] if run.model.reads_source else bare
+    mine = [run.tokenizer.target.encode(text)[lead:] for text in texts]
+    if [ids[lead:] for ids in cut] != bare or mine != targets:
         return False
     goes_on = run.model.writes_text and not run.model.reads_source
     return (whole == bare and not goes_on) or whole == [read(run, ids) for ids in cut]

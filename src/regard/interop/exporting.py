@@ -110,7 +110,7 @@ def as_hugging_face(run: Run, folder: Path) -> str:
     tensors = {name: torch.zeros(shape) for name, shape in family.idle(made).items()}
     tensors |= spelled(family.names(made), weights(run.model))
     save_file(tensors, folder / SAFE, metadata={"format": "pt"})
-    write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text)
+    write_tokenizer(run.tokenizer, folder, source=run.model.reads_source, ends=not run.model.writes_text, own=True)
     kept.write_beside_tokenizer(folder)
     if not run.model.writes_text:
         modules.write(

@@ -35,10 +35,7 @@ class Classification:
         return ("first", "second", "label") if self.pairs else ("text", "label")
 
     def misfit(self, model: System) -> str:
-        if model.answers != "labels":
-            return "does not classify and objective '{}' asks for it"
-        told = alone(model) if self.pairs else ""
-        return f"{told} and objective '{{}}' with pairs gives two texts" if told else ""
+        return "" if model.answers == "labels" else "does not classify and objective '{}' asks for it"
 
     def labels(self, source: Source) -> tuple[str, ...]:
         found: set[str] = set()
@@ -64,9 +61,3 @@ class Classification:
         scores = model.answer(batch.tokens, batch.at)
         costs, nats = label_nats(scores, batch.targets, self.smoothing)
         return Loss(costs.sum(), nats.detach(), batch.count)
-
-
-def alone(model: System) -> str:
-    """Why a model cannot be given two texts at once; one of a kind that has no segments takes them as one."""
-    segments = getattr(getattr(model, "settings", None), "segments", 2)
-    return "" if segments > 1 else f"has system.segments = {segments}"

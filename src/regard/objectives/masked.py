@@ -17,12 +17,11 @@ from regard.data import IGNORE, Batch, Batcher
 from regard.data.batch import pad
 from regard.data.corruption import Masking
 from regard.data.parsed import Parsed, write_parsed
-from regard.data.rows import between, laid_out
+from regard.data.rows import between, laid_out, room
 from regard.data.sources import HEADS, Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
-from regard.objectives.classification import alone
 from regard.objectives.likelihood import Loss, chosen_loss
 from regard.systems import System
 from regard.text import Tokenizer
@@ -78,12 +77,12 @@ class Masked:
 
     def maker(self, tokenizer: Tokenizer) -> Callable[[list[Example], list[np.random.Generator]], Batch]:
         """Texts to a batch in which some of their tokens are hidden."""
-        masking = self.masking(tokenizer)
+        masking, parted = self.masking(tokenizer), tokenizer.habits.parted
 
         def make(texts: list[Example], chances: list[np.random.Generator]) -> Batch:
             rows = [hidden(text[:2], masking, chance) for text, chance in zip(texts, chances, strict=True)]
             tokens, place = laid_out([shown for shown, _ in rows], tokenizer)
-            targets = pad([between(wanted, IGNORE, IGNORE) for _, wanted in rows], IGNORE)
+            targets = pad([between(wanted, IGNORE, IGNORE, parted) for _, wanted in rows], IGNORE)
             pairs = len(texts[0]) > 1
             label = torch.from_numpy(np.concatenate([text[2] for text in texts])).long() if pairs else None
             count = int((targets != IGNORE).sum())
@@ -118,18 +117,20 @@ class MaskedPairs(Masked):
         return "next" if self.random else "own"
 
     def misfit(self, model: System) -> str:
-        told = alone(model)
-        return super().misfit(model) or (f"{told} and objective '{{}}' gives two texts" if told else "")
+        segments = getattr(getattr(model, "settings", None), "segments", 2)
+        told = "" if segments > 1 else f"has system.segments = {segments} and objective '{{}}' asks which of two it is"
+        return super().misfit(model) or told
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
-        half = (context - 3) // 2 + 1  # one symbol is its own
+        half = (context - room(2, tokenizer.habits.parted)) // 2 + 1  # one symbol is its own
         about = {"columns": self.columns, "context": half, "too_long": too_long}
         stores, counts = write_pairs(source, tokenizer, folder, **about)
         counts.most = half - 1
         return stores, counts
 
     def batches(self, stores, tokenizer, model, **budget):
-        return TextPairs(stores, self.maker(tokenizer), random=self.random, **budget)
+        symbols = room(2, tokenizer.habits.parted)
+        return TextPairs(stores, self.maker(tokenizer), random=self.random, symbols=symbols, **budget)
 
     def __call__(self, model, batch):
         vectors = model.embed(batch.tokens, batch.at)

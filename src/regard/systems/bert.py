@@ -33,9 +33,10 @@ class Bert(Layers, Encoding):
     """Word, place and segment are added, normalised, and go through blocks that look both ways.
 
     `segments` is how many texts of a row are told apart: the first sentence is 0, the second 1; with 0 there are no
-    vectors for them. `pool` is what stands for a whole text: "first" (a layer on the start symbol's vector, with tanh
-    or the activation that is named), "mean" or "max" over the tokens. A head that guesses words bends its vectors as
-    the feed-forward layers do, or by GELU where those are gated.
+    vectors for them, and with less than 2 nothing but the symbols between them parts two texts. `pool` is what stands
+    for a whole text: "first" (a layer on the start symbol's vector, with tanh or the activation that is named), "mean"
+    or "max" over the tokens. A head that guesses words bends its vectors as the feed-forward layers do, or by GELU
+    where those are gated.
     """
 
     whole: ClassVar[bool] = True
@@ -84,7 +85,8 @@ class SegmentEmbedding(Embedding):
     def forward(self, tokens, at):
         x = self.position.on_input(self.rows(tokens), at)
         if self.segments is not None:
-            x = x + (self.segments(at.segment) if at.segment is not None else self.segments.weight[0])
+            several = at.segment is not None and len(self.segments.weight) > 1
+            x = x + (self.segments(at.segment) if several else self.segments.weight[0])
         self.vectors(lambda: x)
         return self.dropout(self.norm(x))
 

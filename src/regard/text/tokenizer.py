@@ -8,7 +8,7 @@ HTML) is cut inside it, so what was read is never taken for a start, an end or p
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -18,6 +18,7 @@ from tokenizers import Tokenizer as Backend
 from regard.config import build
 from regard.errors import UserError, suggest
 from regard.text import unigram, wordpiece
+from regard.text.habits import Habits
 
 PAD, UNKNOWN, START, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIALS = [PAD, UNKNOWN, START, END]
@@ -52,27 +53,6 @@ class Encoded:
     offsets: list[tuple[int, int]]
 
 
-@dataclass(frozen=True)
-class Habits:
-    """What a tokenizer that was made elsewhere does otherwise.
-
-    `symbols` are the names that our special symbols have there: one of theirs may be several of ours, and where nothing
-    is unknown that name is empty. A model may have vectors for more tokens than there are: `rows` of them; or for
-    fewer: what is numbered beyond them, steps on the way to longer tokens, is unknown to it. Every text begins with the
-    symbols `lead`, which a model writes by itself unless they are `forced`, and a prompt that is not empty with the
-    start symbol only where one `opens` it. The tokens `never` are not written, whatever the model says. What is written
-    has the end symbol, and the tokens `ends` end it too.
-    """
-
-    symbols: dict[str, str] = field(default_factory=dict)
-    rows: int = 0
-    lead: tuple[str, ...] = ()
-    forced: bool = True
-    opens: bool = True
-    never: tuple[int, ...] = ()
-    ends: tuple[int, ...] = ()
-
-
 class Tokenizer:
     """A trained tokenizer. Two are the same when their `fingerprint` is.
 
@@ -88,6 +68,9 @@ class Tokenizer:
         self.lead = [self._special(symbol) for symbol in self.habits.lead]
         self.ends = {self.end, *self.habits.ends}
         self.beyond = self.backend.get_vocab_size() > len(self)
+        self.target = Tokenizer(self.habits.target) if self.habits.target else self
+        if self._numbers != self.target._numbers:
+            raise UserError("the tokenizer of targets has other numbers than that of sources")
 
     @staticmethod
     def train(texts: Iterable[str], settings: Text, symbols: tuple[str, ...] = ()) -> "Tokenizer":
@@ -132,6 +115,10 @@ class Tokenizer:
         found, lead = self.backend.encode(text, add_special_tokens=False), self.lead
         nowhere = [(0, 0)] * len(lead)
         return Encoded(lead + self._known(found.ids), [*map(self.piece, lead), *found.tokens], nowhere + found.offsets)
+
+    def of(self, column: str) -> "Tokenizer":
+        """What cuts the texts of a column of data."""
+        return self.target if column == "target" else self
 
     def begun(self, prompt: list[int]) -> list[int]:
         """The first tokens of a text that is to be written on."""
@@ -185,6 +172,11 @@ class Tokenizer:
         """A hash of all that decides how text is cut."""
         canonical = json.dumps(json.loads(self.text), sort_keys=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        """How many tokens there are, and which of them are symbols."""
+        return len(self), self.pad, self.unknown, self.start, self.end
 
     def _known(self, ids: list[int]) -> list[int]:
         return [i if i < len(self) else self.unknown for i in ids] if self.beyond else ids

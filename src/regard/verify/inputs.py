@@ -184,10 +184,11 @@ def own_tokens(run: Run, *, enough: int) -> tuple[list[Column], str]:
 
 def sentences(run: Run) -> list[Column]:
     """The lectures' examples, the same in every column."""
-    encoded = [np.asarray(ids) for text in SENTENCES if (ids := run.tokenizer.encode(text))]
-    if not encoded:
+    cutters = [run.tokenizer.of(column) for column in text_columns(run)]
+    columns = [[np.asarray(ids) for text in SENTENCES if (ids := cutter.encode(text))] for cutter in cutters]
+    if not all(columns):
         raise UserError(f"{run.path} has no {TOKENS}/, and its tokenizer knows nothing of the lectures' sentences")
-    return [encoded for _ in text_columns(run)]
+    return [*columns]
 
 
 def texts(column: Column, wanted: list[int], start: int) -> list[list[int]]:

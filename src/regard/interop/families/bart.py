@@ -34,6 +34,7 @@ FAMILY = Family(
         first=("bos_token", "<s>"),
         mask=("mask_token", "<mask>"),
         lead=(FIRST,),
+        parted=2,
         merges=True,
     ),
     remarks=remarks,

@@ -17,7 +17,6 @@ from regard.systems.transformer import Transformer
 
 LINES = (*HEAD, *body("model."))
 IDLE = ("*embed_positions.weight",)  # the sinusoids
-ONE = "targets are cut as sources are: scores of a given target differ from those there"
 SHARED = "share_encoder_decoder_embeddings"
 
 
@@ -51,5 +50,5 @@ FAMILY = Family(
     table=table,
     class_of=lambda objective: "MarianMTModel",
     symbols=Symbols(start=("decoder_start_token_id", "<pad>")),
-    remarks=lambda config: [*remarks(config), ONE],
+    remarks=remarks,
 )

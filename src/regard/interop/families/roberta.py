@@ -37,7 +37,13 @@ SPELLING = Spelling(
     words={"feedforward": ("hidden_act", "gelu", {"gelu": "gelu"})},
     only={**ONLY, "pad_token_id": (BEFORE - 1,)},
 )
-SYMBOLS = Symbols(start=("cls_token", "<s>"), end=("sep_token", "</s>"), mask=("mask_token", "<mask>"), merges=True)
+SYMBOLS = Symbols(
+    start=("cls_token", "<s>"),
+    end=("sep_token", "</s>"),
+    mask=("mask_token", "<mask>"),
+    parted=2,
+    merges=True,
+)
 PIECES = replace(SYMBOLS, merges=False, behind=True)
 MARKS = Marks(
     words="lm_head.bias",

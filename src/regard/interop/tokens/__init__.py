@@ -1,5 +1,6 @@
 """Tokenizers of others as ours: every token keeps its number and its name, and each of our symbols is one of theirs."""
 
+import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +21,18 @@ from regard.interop.tokens.settings import (
     obeyed,
     remarks,
 )
-from regard.interop.tokens.trees import Tree, added, content, guarded, kind_of, numbers_of, opened, sound, without
+from regard.interop.tokens.trees import (
+    Tree,
+    added,
+    content,
+    guarded,
+    kind_of,
+    numbers_of,
+    opened,
+    parted,
+    sound,
+    without,
+)
 from regard.text import Text, Tokenizer
 from regard.text.tokenizer import END, FIRST, MASK, OTHERWISE, PAD, START, UNKNOWN, Habits
 
@@ -54,6 +66,7 @@ class Symbols:
     lead: tuple[str, ...] = ()  # of our names
     sentinels: int = 0  # symbols <extra_id_N>, the last of them first, behind a vocabulary that lacks them
     opens: bool | None = True
+    parted: int = 1  # end symbols between two texts, where the tokenizer does not say it
     merges: bool = False  # a vocabulary with merges is cut as GPT-2 does
     behind: bool = False  # pieces of a SentencePiece model are numbered behind four symbols, and the mask is the last
 
@@ -85,7 +98,11 @@ def read(folder: Folder, symbols: Symbols, config: Mapping[str, Any], rows: int)
             said.append(f"{SETTINGS} says add_bos_token = {asked}, {JSON} does otherwise: here as {JSON}")
         symbols = replace(symbols, opens=usual if path.name == JSON else asked)
     given["eos_token_id"] = [*ends(given, generation, rows)]
-    tokenizer, text = adopted(tree, symbols, given, rows, where, known=known)
+    aside = None
+    if path.name == marian.SOURCE:
+        aside = marian.targets(folder, marian.numbers_in(folder), marian.symbols_in(folder.json(SETTINGS)))
+        said += [] if aside else [f"there is no {marian.TARGET}: targets are cut as sources are"]
+    tokenizer, text = adopted(tree, symbols, given, rows, where, known=known, targets=aside)
     return tokenizer, text, said + remarks(generation, config)
 
 
@@ -102,11 +119,19 @@ def vocabulary(folder: Folder, symbols: Symbols) -> tuple[Tree, int | None]:
 
 
 def adopted(
-    tree: Tree, symbols: Symbols, given: Mapping[str, Any], rows: int, where: str, *, known: int | None = None
+    tree: Tree,
+    symbols: Symbols,
+    given: Mapping[str, Any],
+    rows: int,
+    where: str,
+    *,
+    known: int | None = None,
+    targets: marian.Targets | None = None,
 ) -> tuple[Tokenizer, Text]:
     """A tokenizer of the library `tokenizers` with our symbols; `given` says which of theirs these are.
 
-    Tokens numbered from `known` on, where it is given, are steps on the way to others.
+    Tokens numbered from `known` on, where it is given, are steps on the way to others. `targets` are cut by a rule of
+    their own, where there is one.
     """
     count = given.get("extra_ids", symbols.sentinels) if symbols.sentinels else 0
     if type(count) is not int or not 0 <= count <= rows:
@@ -116,25 +141,34 @@ def adopted(
     if (least := len(numbers) if known is None else known) > rows:
         raise UserError(f"{where} has {least} tokens, the model has a vector for {rows}: one is of another model")
     names = named(symbols, given, numbers, where)
-    tree = guarded(tree, {*names.values()} - {""}, numbers)
-    tree = {**tree, "padding": None, "truncation": None}  # rows are laid out here
     habits = Habits(
         names,
-        rows=0 if len(numbers) == rows else rows,
+        rows=0 if len(numbers) == rows and targets is None else rows,
         lead=symbols.lead,
         forced=not symbols.lead or given.get("forced_bos_token_id") is not None,
         opens=bool(symbols.opens),
         never=never(given, rows),
         ends=tuple(end for end in ended(symbols, given, rows) if end != numbers[names[END]]),
+        parted=parted(tree, names[END], where) or symbols.parted,
     )
+    if targets is not None:
+        files = {name: base64.b64encode(content).decode() for name, content in targets.files.items()}
+        habits = replace(habits, target=sealed(targets.tree, habits, where), files=files)
     try:
-        tokenizer = Tokenizer(json.dumps({**tree, OTHERWISE: asdict(habits)}, ensure_ascii=False))
+        tokenizer = Tokenizer(sealed(tree, habits, where))
     except UserError:
         raise
     except Exception as error:  # the backend raises a bare Exception for anything it cannot read
         raise UserError(f"{where} is damaged: {error}") from None
     lowercase = bool((tree.get("normalizer") or {}).get("lowercase", False))
     return tokenizer, Text(kind=kind_of(tree), vocabulary=len(tokenizer), lowercase=lowercase)
+
+
+def sealed(tree: Tree, habits: Habits, where: str) -> str:
+    """The JSON of a tokenizer of ours."""
+    tree = guarded(tree, {*habits.symbols.values()} - {""}, numbers_of(tree, where))
+    rows = {"padding": None, "truncation": None}  # they are laid out here
+    return json.dumps({**tree, **rows, OTHERWISE: asdict(habits)}, ensure_ascii=False)
 
 
 def ended(symbols: Symbols, given: Mapping[str, Any], rows: int) -> tuple[int, ...]:

@@ -1,12 +1,14 @@
 """Marian's vocabulary (B1): one numbered list of the pieces of two SentencePiece models, for sources and for targets.
 
-A text is cut as the model for sources cuts it; of that model's pieces without a number all are unknown. A piece that it
+A text is cut as one of the models cuts it; of that model's pieces without a number all are unknown. A piece that it
 lacks is spelled with a mark that no text has: it is read back, and never found. Only a character that the model does
 not know is found where it stands alone: several together are one unknown piece, whatever they are.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from regard.errors import UserError
 from regard.interop.files.hugging_face import Folder
@@ -16,6 +18,15 @@ from regard.interop.tokens.trees import BLANK, Tree, content
 
 SOURCE, TARGET, NUMBERS = "source.spm", "target.spm", "vocab.json"
 HIDDEN = "\u2060"  # a word joiner, which is not seen
+STRANGE = "\ufffe"  # no character: in place of several that are unknown; no piece ends with it
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What cuts targets, as `tokenizer.json` has it, and the files that say how both sides are cut."""
+
+    tree: Tree
+    files: dict[str, bytes]
 
 
 def read(folder: Folder) -> tuple[Tree, int]:
@@ -23,9 +34,25 @@ def read(folder: Folder) -> tuple[Tree, int]:
     given = folder.json(SETTINGS)
     if given.get("separate_vocabs"):
         raise UserError(f"{folder.path}: separate_vocabs, one for sources and one for targets, is not supported")
-    path = folder.first(SOURCE)
-    symbols = [content(given.get(key)) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
-    return numbered(parsed(path), folder.json(folder.first(NUMBERS).name), symbols, str(path))
+    return numbered(parsed(path := folder.first(SOURCE)), numbers_in(folder), symbols_in(given), str(path))
+
+
+def targets(folder: Folder, numbers: dict[str, int], symbols: list[str]) -> Targets | None:
+    """The other side, where there is a model for it."""
+    if not (folder.path / TARGET).is_file():
+        return None
+    source, target = folder.first(SOURCE), folder.first(TARGET)
+    files = {SOURCE: source.read_bytes(), TARGET: target.read_bytes(), NUMBERS: json.dumps(numbers).encode()}
+    return Targets(numbered(parsed(target), numbers, symbols, str(target))[0], files)
+
+
+def numbers_in(folder: Folder) -> dict[str, int]:
+    return folder.json(folder.first(NUMBERS).name)
+
+
+def symbols_in(given: Mapping[str, Any]) -> list[str]:
+    """The names of what is put around texts."""
+    return [content(given.get(key)) or usual for key, usual in (("eos_token", "</s>"), ("pad_token", "<pad>"))]
 
 
 def numbered(source: Pieces, numbers: dict[str, int], symbols: list[str], where: str) -> tuple[Tree, int]:
@@ -51,7 +78,7 @@ def numbered(source: Pieces, numbers: dict[str, int], symbols: list[str], where:
     pieces, scores, kinds = (list(column) for column in zip(*map(told, names), *steps, strict=True))
     tree = replace(source, pieces=pieces, scores=scores, kinds=kinds).tree(where)
     unseen = {"type": "Replace", "pattern": {"String": HIDDEN}, "content": ""}
-    together = {"type": "Replace", "pattern": {"Regex": f"[^{ranges({*seen, ' ', BLANK})}]{{2,}}"}, "content": HIDDEN}
+    together = {"type": "Replace", "pattern": {"Regex": f"[^{ranges({*seen, ' ', BLANK})}]{{2,}}"}, "content": STRANGE}
     tree["normalizer"]["normalizers"] = [unseen, *tree["normalizer"]["normalizers"], together]
     tree["decoder"]["decoders"].insert(0, unseen)
     return tree, len(names)

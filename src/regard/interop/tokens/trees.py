@@ -14,6 +14,7 @@ from regard.interop.tokens import charsmap
 Tree = dict[str, Any]
 KINDS = {"WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "word", "BPE": "bpe"}
 PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+USUAL = {"RobertaProcessing": 2, "BertProcessing": 1}  # end symbols between two texts
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 BLANK = "\u2581"
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -147,6 +148,19 @@ def opened(tree: Tree, where: str) -> bool:
         around = [step["single"] for step in steps if step.get("type") == "TemplateProcessing"]
         return any("SpecialToken" in single[0] for single in around)
     except (AttributeError, IndexError, KeyError, TypeError):
+        raise UserError(f"{where} is damaged: its post_processor is none") from None
+
+
+def parted(tree: Tree, end: str, where: str) -> int:
+    """How many end symbols are put between two texts; 0 where nothing says it."""
+    processor = tree.get("post_processor") or {}
+    try:
+        steps = {step.get("type"): step for step in (processor, *processor.get("processors", []))}
+        if "TemplateProcessing" not in steps:
+            return max((USUAL.get(kind, 0) for kind in steps), default=0)
+        row = [part.get("SpecialToken", part.get("Sequence"))["id"] for part in steps["TemplateProcessing"]["pair"]]
+        return row[row.index("A") : row.index("B")].count(end) if {"A", "B"} <= {*row} else 0
+    except (AttributeError, KeyError, TypeError):
         raise UserError(f"{where} is damaged: its post_processor is none") from None
 
 
