@@ -266,19 +266,26 @@ def test_pieces_of_sentencepiece_get_the_numbers_of_the_vocabulary(tmp_path: Pat
     words += [f"<more {i}>" for i in range(rows - len(words))]
     (folder / "shared_vocabulary.json").write_text(json.dumps(words))
     (tmp_path / "spm.model").rename(folder / "source.spm")
-    (folder / "target.spm").write_bytes(b"")
+    other = train_pieces(tmp_path / "other", 41)
+    (tmp_path / "other.model").rename(folder / "target.spm")
     found = import_model(folder, tmp_path / "back")
-    assert found.about["remarks"] == ["targets are cut by source.spm too, and not by target.spm"]
+    assert found.about["remarks"] == []
     for line in LINES:
         assert [words[i] for i in found.tokenizer.encode(line)] == kind.encode(line, out_type=str)
         assert found.tokenizer.decode(found.tokenizer.encode(line)) == line
+        cut = [piece if piece in words else "<unk>" for piece in other.encode(line, out_type=str)]
+        assert [words[i] for i in found.tokenizer.target.encode(line)] == cut
+    assert found.tokenizer.encode(LINES[0]) != found.tokenizer.target.encode(LINES[0])
+    (folder / "target.spm").write_bytes(b"")
+    with refused("target.spm is damaged"):
+        import_model(folder, tmp_path / "other")
 
 
-def train_pieces(path: Path) -> Any:
+def train_pieces(path: Path, size: int = 50) -> Any:
     lines = path.with_suffix(".txt")
     lines.write_text("\n".join(LINES * 20))
     sentencepiece.SentencePieceTrainer.train(
-        input=str(lines), model_prefix=str(path), vocab_size=50, minloglevel=2, hard_vocab_limit=False
+        input=str(lines), model_prefix=str(path), vocab_size=size, minloglevel=2, hard_vocab_limit=False
     )
     return sentencepiece.SentencePieceProcessor(model_file=f"{path}.model")
 

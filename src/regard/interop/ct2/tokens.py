@@ -19,6 +19,7 @@ from regard.interop.tokens import (
     Tree,
     adopted,
     content,
+    marian,
     numbers_of,
     opened,
     sentencepiece,
@@ -27,8 +28,15 @@ from regard.text import Text, Tokenizer
 from regard.text.tokenizer import cut_inside
 
 VOCABULARIES = ("shared_vocabulary", "vocabulary", "source_vocabulary", "target_vocabulary")
-PIECES = ("source.spm", "sentencepiece.model", "spm.model", *(name for name in FILES if name.endswith(".model")))
-ALL = (*(name + end for name in VOCABULARIES for end in (".json", ".txt")), JSON, SETTINGS, GENERATION, *PIECES)
+PIECES = (marian.SOURCE, "sentencepiece.model", "spm.model", *(name for name in FILES if name.endswith(".model")))
+ALL = (
+    *(name + end for name in VOCABULARIES for end in (".json", ".txt")),
+    JSON,
+    SETTINGS,
+    GENERATION,
+    *PIECES,
+    marian.TARGET,
+)
 ENDS = (".spm", ".model")
 Read = tuple[Tokenizer, Text, list[str]]
 
@@ -41,11 +49,20 @@ def read(folder: Folder, config: Mapping[str, Any], rows: int, *, writes: bool) 
     generation = {key: folder.json(GENERATION).get(key) for key in ("eos_token_id", "bad_words_ids")}
     told = {key: value for key, value in config.items() if key.endswith("_token")}
     given = {**folder.json(SETTINGS), **generation, **told}
-    tree, where, remarks = tree_of(folder, words, given)
+    numbers = {word: number for number, word in enumerate(words)}
+    tree, where, remarks = tree_of(folder, numbers, given)
     opens = opened(tree, where) if where.endswith(JSON) else where.endswith(ENDS)
     meant = symbols(given, words, writes=writes, opens=opens)
-    tokenizer, text = adopted(tree, meant, {**given, "eos_token": meant.end[1]}, rows, where)
+    aside = marian.targets(folder, numbers, names_in(given)) if where.endswith(marian.SOURCE) else None
+    known = rows if where.endswith(ENDS) else None
+    given["eos_token"] = meant.end[1]
+    tokenizer, text = adopted(tree, meant, given, rows, where, known=known, targets=aside)
     return tokenizer, text, remarks
+
+
+def names_in(given: Mapping[str, Any]) -> list[str]:
+    """The names of the symbols, but for that of what is unknown."""
+    return [content(value) for key, value in given.items() if key.endswith("_token") and key != "unk_token"]
 
 
 def symbols(given: Mapping[str, Any], words: list[str], *, writes: bool, opens: bool) -> Symbols:
@@ -98,9 +115,8 @@ def read_words(folder: Folder, name: str) -> list[str] | None:
     return words
 
 
-def tree_of(folder: Folder, words: list[str], given: Mapping[str, Any]) -> tuple[Tree, str, list[str]]:
+def tree_of(folder: Folder, numbers: dict[str, int], given: Mapping[str, Any]) -> tuple[Tree, str, list[str]]:
     """As `tokenizer.json` has it, where it comes from, and what is to be said of it."""
-    numbers = {word: number for number, word in enumerate(words)}
     if (folder.path / JSON).is_file():
         where, tree = str(folder.path / JSON), folder.json(JSON)
         mine = numbers_of(tree, where)
@@ -109,7 +125,7 @@ def tree_of(folder: Folder, words: list[str], given: Mapping[str, Any]) -> tuple
         return tree, where, []
     for name in PIECES:
         if (path := folder.path / name).is_file():
-            return renumbered(sentencepiece.parsed(path).tree(str(path)), numbers), str(path), twofold(folder, name)
+            return marian.numbered(sentencepiece.parsed(path), numbers, names_in(given), str(path))[0], str(path), []
     said = "no file says how text is cut into tokens: it must be given as tokens with blanks between them"
     return spaced(numbers, given, str(folder.path)), str(folder.path), [said]
 
@@ -125,25 +141,3 @@ def spaced(numbers: dict[str, int], given: Mapping[str, Any], where: str) -> Tre
     cut = [cut_inside(angular)] if angular else []
     backend.pre_tokenizer = pre_tokenizers.Sequence([*cut, pre_tokenizers.WhitespaceSplit()])
     return json.loads(backend.to_str())
-
-
-def twofold(folder: Folder, name: str) -> list[str]:
-    return [f"targets are cut by {name} too, and not by target.spm"] if (folder.path / "target.spm").is_file() else []
-
-
-def renumbered(tree: Tree, numbers: Mapping[str, int]) -> Tree:
-    """The pieces of a SentencePiece model with the numbers of another vocabulary; a token it lacks is never cut out."""
-    model = tree["model"]
-    if isinstance(model["vocab"], dict):
-        kept = {piece for piece in model["vocab"] if piece in numbers}
-        merges = [pair for pair in model["merges"] if {*pair, "".join(pair)} <= kept]
-        model = {**model, "vocab": dict(numbers), "merges": merges}
-    else:
-        scores = dict(map(tuple, model["vocab"]))
-        least = min(scores.values(), default=0.0) - 100.0
-        unknown = numbers.get(model["vocab"][model["unk_id"]][0])
-        model = {**model, "vocab": [[piece, scores.get(piece, least)] for piece in numbers], "unk_id": unknown}
-    added = [
-        {**token, "id": numbers[token["content"]]} for token in tree["added_tokens"] if token["content"] in numbers
-    ]
-    return {**tree, "model": model, "added_tokens": added}
