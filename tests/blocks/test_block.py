@@ -62,3 +62,9 @@ def test_a_memory_follows_the_order_of_its_rows() -> None:
     moved = memory.reorder(torch.tensor([2, 0]))
     assert torch.equal(moved.vectors, vectors[[2, 0]])
     assert moved.at.present.tolist() == [[False, False], [True, True]]
+
+
+def test_a_block_without_a_feed_forward_layer_is_its_attention() -> None:
+    block, x, at = made(PreNorm, cross=False), torch.randn(3, 5, 22), line(3, 5)
+    bare = Block(block.attention, None, lambda: block.around_attention).eval()
+    same(bare(x, at), x + block.attention(block.around_attention.norm(x), at))

@@ -52,3 +52,8 @@ def test_a_vector_of_zeros_stays_finite(kind: str) -> None:
 def test_an_unknown_norm_is_suggested() -> None:
     with refused("no normalizer 'layers'; did you mean 'layer'?"):
         normalizer("layers", 7)
+
+
+def test_no_norm_leaves_vectors_as_they_are() -> None:
+    x = torch.randn(2, 5, 7)
+    assert torch.equal(normalizer("none", 7)(x), x)

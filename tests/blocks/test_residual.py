@@ -39,3 +39,11 @@ def test_only_an_unnormalised_stream_is_closed_by_a_norm(norm: str, closes: bool
 def test_a_sublayer_that_adds_nothing_leaves_a_prenorm_stream_alone() -> None:
     x = torch.randn(2, 5, 7)
     assert torch.equal(PreNorm(torch.nn.LayerNorm(7))(x, torch.zeros_like), x)
+
+
+@pytest.mark.parametrize("kind", RESIDUALS)
+def test_what_does_not_add_keeps_nothing_of_what_it_was_given(kind):
+    x = torch.randn(2, 5, 7)
+    around = RESIDUALS[kind](torch.nn.Identity(), adds=False)
+    same(around(x, lambda y: 3 * y), 3 * x)
+    assert torch.equal(around(x, torch.zeros_like), torch.zeros_like(x))

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from regard.systems import SYSTEMS, built, parameters
 from regard.systems.t5 import T5
 from regard.systems.transformer import Transformer
 from tests.helpers import line, refused, same
@@ -58,3 +59,21 @@ def test_every_token_may_have_a_score_of_its_own(tied: str) -> None:
     with torch.no_grad():
         model.output.rows.bias += torch.arange(11)
     same(model.logits(x) - before, torch.arange(11.0).expand(2, 3, 11))
+
+
+@pytest.mark.parametrize("kind", ["gpt", "bert", "transformer", "t5"])
+def test_layers_without_residuals_norms_or_feed_forward_have_fewer_weights_and_still_learn(kind) -> None:
+    def made(**settings):
+        torch.manual_seed(0)
+        return built(SYSTEMS[kind](width=16, heads=2, depth=2, context=32, **settings), 11)
+
+    whole = parameters(made())
+    assert parameters(made(residual=False)) == whole
+    for settings in ({"normalizer": "none"}, {"feedforward": "none"}):
+        model = made(**settings)
+        assert parameters(model) < whole
+        tokens = torch.randint(5, 11, (2, 6))
+        memory = model.encode(tokens) if model.reads_source else None
+        scores = model.decode(tokens, memory) if model.writes_text else model.answer(tokens)
+        scores.square().sum().backward()
+        assert all(weight.grad is not None for weight in model.parameters())

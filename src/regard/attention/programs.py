@@ -59,7 +59,8 @@ def kept(seeds, dropout, batch, head, q, k, length, HEADS: tl.constexpr):
 
 @triton.jit
 def context_kernel(
-    Q, K, V, C, L, lists, present, seeds, dropout, scale, length, rows, first, count,
+    Q, K, V, C, L, lists, present, seeds, length, rows, first, count,
+    dropout: tl.constexpr, scale: tl.constexpr,
     MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
     DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
@@ -129,7 +130,8 @@ def drift_kernel(G, C, D, length, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE
 
 @triton.jit
 def query_kernel(
-    Q, K, V, G, L, D, dQ, lists, present, seeds, dropout, scale, length, rows, first, count,
+    Q, K, V, G, L, D, dQ, lists, present, seeds, length, rows, first, count,
+    dropout: tl.constexpr, scale: tl.constexpr,
     MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
     DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
@@ -157,7 +159,8 @@ def query_kernel(
 
 @triton.jit
 def key_kernel(
-    Q, K, V, G, L, D, dK, dV, lists, seen_by, present, seeds, dropout, scale, length, rows, first, count,
+    Q, K, V, G, L, D, dK, dV, lists, seen_by, present, seeds, length, rows, first, count,
+    dropout: tl.constexpr, scale: tl.constexpr,
     MOST: tl.constexpr, SHARED: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
     DENSE: tl.constexpr, PLAIN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip

@@ -5,10 +5,12 @@ Where a block sees all others, or is seen by all, the long list is worked off by
 and what they give is put together afterwards, always in the same order: results do not change from run to run.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import torch
+from torch.library import triton_op, wrap_triton
+from triton import JITFunction
 
 from regard.attention.blocks import BigBird, table
 from regard.attention.programs import LOG2_E, context_kernel, drift_kernel, key_kernel, query_kernel
@@ -38,6 +40,19 @@ def lists_of_all(blocks: BigBird, count: int, device: torch.device) -> Lists:
     return lists_of(blocks, count, torch.tensor([count], device=device))
 
 
+@torch.library.custom_op("regard::bigbird_lists", mutates_args=())
+def shared_lists(shape: list[int], count: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """The lists for all texts alike: copies, for a compiler may put other things in their place."""
+    sees, seen_by, times = lists_of_all(rule_of(shape), count, device)
+    return sees.clone(), seen_by.clone(), times.clone()
+
+
+@shared_lists.register_fake
+def _(shape, count, device):
+    most, make = min(rule_of(shape).most, count), partial(torch.empty, dtype=torch.int32, device=device)
+    return make(1, count, most), make(1, count, count), make(1, count)
+
+
 class Call(NamedTuple):
     """What the kernels are told of one attention."""
 
@@ -46,14 +61,7 @@ class Call(NamedTuple):
     present: Bool[Tensor, "b t"] | None
     seeds: Int[Tensor, "2"] | None  # of what is dropped
     dropout: float
-
-    def lists(self, query: Float[Tensor, "b t h d"]) -> Lists:
-        length, size = query.shape[1], self.blocks.size
-        count = -(-length // size)
-        if self.present is None:
-            return lists_of_all(self.blocks, count, query.device)
-        last = (torch.arange(length, device=query.device) * self.present).amax(1)
-        return lists_of(self.blocks, count, last // size + self.present.any(1))
+    lists: Lists
 
     def plain(self, length: int) -> bool:
         """Whether every token of a listed block may be looked at."""
@@ -84,6 +92,11 @@ class Call(NamedTuple):
         }
 
 
+def seen(kernel: Any) -> Any:
+    """A program that a compiler sees, and may launch by itself; one that is interpreted is called as it is."""
+    return wrap_triton(kernel) if isinstance(kernel, JITFunction) else kernel
+
+
 class Work(NamedTuple):
     """What one kernel after the other is given."""
 
@@ -98,25 +111,27 @@ class Work(NamedTuple):
         heads, apart = results[0].shape[0] * results[0].shape[2], min(apart, count)
         if count > apart:
             most = lists[0].shape[2]
-            kernel[count - apart, 1, heads](
+            seen(kernel)[count - apart, 1, heads](
                 *self.given, *results, *lists, rows=rows, first=apart, MOST=most, DENSE=False, **self.told
             )
         if not apart:
             return []
         parts, room = -(-count // PART), apart * self.call.blocks.size
         rooms = [x.new_empty(parts, len(x), room, *x.shape[2:], dtype=torch.float32) for x in results]
-        kernel[apart, parts, heads](*self.given, *rooms, *lists, rows=room, first=0, MOST=PART, DENSE=True, **self.told)
+        seen(kernel)[apart, parts, heads](
+            *self.given, *rooms, *lists, rows=room, first=0, MOST=PART, DENSE=True, **self.told
+        )
         return [x[:, :, :rows] for x in rooms]
 
 
 def forward(call: Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """Context `[b t h d]` and the logarithms `[b t h]`."""
-    lists = call.lists(query)
+    lists = call.lists
     context, level = torch.empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)
     work = Work(call, (query, key, value), call.told(query, lists))
     if parts := work.done(context_kernel, (context, level), (lists.sees,), apart=call.blocks.everything):
-        seen = parts[0].shape[2]
-        context[:, :seen], level[:, :seen] = joined(*parts)
+        rows = parts[0].shape[2]
+        context[:, :rows], level[:, :rows] = joined(*parts)
     return context, level
 
 
@@ -132,11 +147,11 @@ def joined(mixes: Float[Tensor, "p b t h d"], levels: Float[Tensor, "p b t h"]) 
 
 
 def backward(call: Call, gradient, query, key, value, context, level) -> tuple[Tensor, Tensor, Tensor]:
-    lists = call.lists(query)
+    lists = call.lists
     told, drift = call.told(query, lists), torch.empty_like(level)
     rows, heads, width = query.shape[1:]
     grid = lists.times.shape[1], len(query) * heads
-    drift_kernel[grid](gradient, context, drift, rows, heads, width, call.blocks.size)
+    seen(drift_kernel)[grid](gradient, context, drift, rows, heads, width, call.blocks.size)
     work = Work(call, (query, key, value, gradient, level, drift), told)
     found = torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
     by = lists.seen_by, lists.times
@@ -147,25 +162,24 @@ def backward(call: Call, gradient, query, key, value, context, level) -> tuple[T
     return found
 
 
-@torch.library.custom_op("regard::bigbird", mutates_args=())
+@triton_op("regard::bigbird", mutates_args={})
 def context_of(
     query: Tensor,
     key: Tensor,
     value: Tensor,
+    sees: Tensor,
+    seen_by: Tensor,
+    times: Tensor,
     present: Tensor | None,
     seeds: Tensor | None,
     numbers: list[float],
     shape: list[int],
 ) -> tuple[Tensor, Tensor]:
-    return forward(call_of(present, seeds, numbers, shape), query, key, value)
+    call = Call(rule_of(shape), numbers[0], present, seeds, numbers[1], Lists(sees, seen_by, times))
+    return forward(call, query, key, value)
 
 
-@context_of.register_fake
-def _(query, key, value, present, seeds, numbers, shape):
-    return torch.empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)
-
-
-@torch.library.custom_op("regard::bigbird_backward", mutates_args=())
+@triton_op("regard::bigbird_backward", mutates_args={})
 def gradients_of(
     gradient: Tensor,
     query: Tensor,
@@ -173,38 +187,35 @@ def gradients_of(
     value: Tensor,
     context: Tensor,
     level: Tensor,
+    sees: Tensor,
+    seen_by: Tensor,
+    times: Tensor,
     present: Tensor | None,
     seeds: Tensor | None,
     numbers: list[float],
     shape: list[int],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return backward(call_of(present, seeds, numbers, shape), gradient, query, key, value, context, level)
-
-
-@gradients_of.register_fake
-def _(gradient, query, key, value, context, level, present, seeds, numbers, shape):
-    return torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
+    call = Call(rule_of(shape), numbers[0], present, seeds, numbers[1], Lists(sees, seen_by, times))
+    return backward(call, gradient, query, key, value, context, level)
 
 
 def keep(ctx, inputs, output) -> None:
-    query, key, value, present, seeds, ctx.numbers, ctx.shape = inputs
-    ctx.save_for_backward(query, key, value, *output, present, seeds)
+    *tensors, present, seeds, ctx.numbers, ctx.shape = inputs
+    ctx.save_for_backward(*tensors, *output, present, seeds)
 
 
 def differentiate(ctx, gradient, _):
-    query, key, value, context, level, present, seeds = ctx.saved_tensors
-    given = gradient.contiguous(), query, key, value, context, level
-    return *gradients_of(*given, present, seeds, ctx.numbers, ctx.shape), None, None, None, None
+    query, key, value, sees, seen_by, times, context, level, present, seeds = ctx.saved_tensors
+    given = gradient.contiguous(), query, key, value, context, level, sees, seen_by, times
+    return *gradients_of(*given, present, seeds, ctx.numbers, ctx.shape), *[None] * 7
 
 
 context_of.register_autograd(differentiate, setup_context=keep)
 
 
-def call_of(present: Tensor | None, seeds: Tensor | None, numbers: list[float], shape: list[int]) -> Call:
+def rule_of(shape) -> BigBird:
     size, first, near, random, seed, ahead = shape
-    rule = BigBird(size, first=first, near=near, random=random, seed=seed, ahead=bool(ahead))
-    scale, dropout = numbers
-    return Call(rule, scale, present, seeds, dropout)
+    return BigBird(size, first=first, near=near, random=random, seed=seed, ahead=bool(ahead))
 
 
 def sparse(
@@ -219,6 +230,13 @@ def sparse(
 ) -> Float[Tensor, "b h t d"]:
     """Attention among the tokens of each text by the rule of its blocks."""
     shape = [blocks.size, blocks.first, blocks.near, blocks.random, blocks.seed, int(blocks.ahead)]
+    length = query.shape[2]
+    count = -(-length // blocks.size)
+    if present is None:
+        lists = Lists(*shared_lists(shape, count, query.device))
+    else:
+        last = (torch.arange(length, device=query.device) * present).amax(1)
+        lists = lists_of(blocks, count, last // blocks.size + present.any(1))
     lying = (x.transpose(1, 2).contiguous() for x in (query, key, value))
     seeds = torch.randint(2**31 - 1, (2,), dtype=torch.int32, device=query.device) if dropout else None
-    return context_of(*lying, present, seeds, [scale, dropout], shape)[0].transpose(1, 2)
+    return context_of(*lying, *lists, present, seeds, [scale, dropout], shape)[0].transpose(1, 2)

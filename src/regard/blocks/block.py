@@ -16,19 +16,23 @@ from regard.tap import Tap
 
 
 class Block(nn.Module):
-    """Attention within the text, attention to a memory where `cross` is given, then a feed-forward layer or experts."""
+    """Attention within the text, attention to a memory where `cross` is given, then a feed-forward layer or experts.
+
+    Without a feed-forward layer a block only mixes what it is given (C6).
+    """
 
     def __init__(
         self,
         attention: MultiHead,
-        feedforward: FeedForward | Gated | Experts,
+        feedforward: FeedForward | Gated | Experts | None,
         residual: Callable[[], nn.Module],
         *,
         cross: MultiHead | None = None,
     ):
         super().__init__()
         self.attention, self.cross, self.feedforward = attention, cross, feedforward
-        self.around_attention, self.around_feedforward = residual(), residual()
+        self.around_attention = residual()
+        self.around_feedforward = residual() if feedforward is not None else nn.Identity()
         self.around_cross = residual() if cross is not None else nn.Identity()
         self.stream = Tap()
 
@@ -45,7 +49,8 @@ class Block(nn.Module):
             if memory is None:
                 raise ValueError("a block with cross-attention was given no memory to look at")
             x = self.around_cross(x, lambda y: look_across(cross, y, at, memory, cache))
-        x = self.around_feedforward(x, lambda y: self.feedforward(y, at.present))
+        if (feedforward := self.feedforward) is not None:
+            x = self.around_feedforward(x, lambda y: feedforward(y, at.present))
         self.stream(lambda: x)
         return x
 

@@ -7,6 +7,7 @@ from regard.errors import UserError, suggest
 NORMALIZERS = {
     "layer": nn.LayerNorm,  # (x - mean) / sqrt(variance + eps), gain and bias
     "rms": nn.RMSNorm,  # x / sqrt(mean of squares + eps), gain alone (Zhang and Sennrich, 2019)
+    "none": nn.Identity,  # x as it is: what C10 compares with
 }
 
 

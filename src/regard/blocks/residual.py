@@ -1,4 +1,8 @@
-"""A residual connection around a sublayer, with the norm before it or after it (B9)."""
+"""A residual connection around a sublayer, with the norm before it or after it (B9).
+
+Where it does not add (`adds`), what the sublayer makes takes the place of what it was given: no network of today does
+so, and C9 shows why.
+"""
 
 from collections.abc import Callable
 
@@ -12,12 +16,13 @@ class PreNorm(nn.Module):
 
     closes = True
 
-    def __init__(self, norm: nn.Module, dropout: float = 0.0):
+    def __init__(self, norm: nn.Module, dropout: float = 0.0, *, adds: bool = True):
         super().__init__()
-        self.norm, self.dropout = norm, nn.Dropout(dropout)
+        self.norm, self.dropout, self.adds = norm, nn.Dropout(dropout), adds
 
     def forward(self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t w"]:
-        return x + self.dropout(sublayer(self.norm(x)))
+        change = self.dropout(sublayer(self.norm(x)))
+        return x + change if self.adds else change
 
 
 class PostNorm(nn.Module):
@@ -25,12 +30,13 @@ class PostNorm(nn.Module):
 
     closes = False
 
-    def __init__(self, norm: nn.Module, dropout: float = 0.0):
+    def __init__(self, norm: nn.Module, dropout: float = 0.0, *, adds: bool = True):
         super().__init__()
-        self.norm, self.dropout = norm, nn.Dropout(dropout)
+        self.norm, self.dropout, self.adds = norm, nn.Dropout(dropout), adds
 
     def forward(self, x: Float[Tensor, "b t w"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "b t w"]:
-        return self.norm(x + self.dropout(sublayer(x)))
+        change = self.dropout(sublayer(x))
+        return self.norm(x + change if self.adds else change)
 
 
 RESIDUALS = {"pre": PreNorm, "post": PostNorm}

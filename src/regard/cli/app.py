@@ -6,7 +6,7 @@ from typing import Any
 from cyclopts import App, Group
 
 from regard import __version__
-from regard.cli import comparing, embedding, filling, importing, looking, training, using, wording
+from regard.cli import comparing, embedding, filling, importing, laboratory, looking, training, using, wording
 
 app = App(
     name="regard",
@@ -23,7 +23,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         *(using.evaluate, using.generate, using.translate, using.classify, using.tag),
         *(filling.fill, embedding.embed, wording.neighbours, using.score),
     ),
-    "Look and check": (looking.verify, looking.explain, looking.lectures, looking.bench, comparing.compare),
+    "Look and check": (looking.verify, looking.explain, looking.lectures),
+    "Compare and learn": (comparing.compare, looking.bench, laboratory.lab),
 }
 
 for order, (title, commands) in enumerate(COMMANDS.items()):

@@ -51,17 +51,21 @@ class Unit:
 
 @dataclass(frozen=True)
 class Hands:
-    """Those who do the work: how many side by side, whom they tell, and what failed in them, which they leave."""
+    """Those who do the work: how many side by side, whom they tell, and what failed in them, which they leave.
+
+    `ended` is told of each unit that is over.
+    """
 
     jobs: int = 1
     quiet: bool = True
     say: Say = lambda line: None
+    ended: Callable[[Unit], None] = lambda unit: None
     failed: set[Path] = field(default_factory=set)
 
     def carry_out(self, units: list[Unit]) -> None:
         """Do what is not done yet. Failures are written and said; an interruption ends it all, resumably."""
         waiting = [unit for unit in units if not unit.done and unit.file not in self.failed]
-        clock = Clock(waiting, self.jobs, self.say)
+        clock = Clock(waiting, self.jobs, self.say, self.ended)
         if self.jobs > 1:
             side_by_side(waiting, self.jobs, clock)
         else:
@@ -171,8 +175,9 @@ def side_by_side(waiting: list[Unit], jobs: int, clock: "Clock") -> None:
 class Clock:
     """Says what begins, what comes next and about how long it all still takes."""
 
-    def __init__(self, units: list[Unit], jobs: int, say: Say):
+    def __init__(self, units: list[Unit], jobs: int, say: Say, ended: Callable[[Unit], None]):
         self.left, self.total, self.jobs, self.say = list(units), len(units), jobs, say
+        self.ended = ended
         self.began: dict[str, float] = {}
         self.expected = self.taken = 0.0
 
@@ -196,3 +201,4 @@ class Clock:
             figure = found.get(unit.figure)
             told = f": {unit.figure.replace('_', ' ')} {figure:.4f}" if figure is not None else ""
             self.say(f"{unit.what} finished after {duration(seconds)}{told}")
+        self.ended(unit)

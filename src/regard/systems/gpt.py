@@ -30,7 +30,7 @@ class Gpt(Layers):
         output = Unembedding(vocabulary, self.width, tied=embedding.rows if self.tied else None)
         initialise(decoder.blocks, std)
         for block in blocks:  # what is added to the stream, so that its size does not grow with depth
-            for layer in (block.attention.output, block.feedforward.output):
+            for layer in (part.output for part in (block.attention, block.feedforward) if part is not None):
                 weight = layer.weight if isinstance(layer, nn.Linear) else layer
                 nn.init.normal_(weight, std=std / math.sqrt(2 * self.depth))
         return StackSystem(self, decoder, output)

@@ -26,6 +26,7 @@ from regard.systems.rotation import ROTARY, Rotation
 from regard.systems.system import System
 
 EXPERTS = "experts"  # in place of a feed-forward layer
+NONE = "none"  # no feed-forward layer
 BIASED = {  # whether queries, keys and values, the output of attention, and feed-forward layers have biases
     "all": (True, True, True),
     "attention": (True, True, False),
@@ -42,7 +43,7 @@ def pick(table: dict, name: str, setting: str, *others: str):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers(Long, Mixture, Rotation):
-    """One layer's shape. `feedforward` is one of those of 2017 and after, or "experts", a mixture of the former.
+    """One layer's shape. `feedforward` is one of those of 2017 and after, "experts" (a mixture of them) or "none".
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
     split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that positions
@@ -64,6 +65,7 @@ class Layers(Long, Mixture, Rotation):
     position_at: str = "input"
     farthest: int = 16
     norm: str = "pre"
+    residual: bool = True
     normalizer: str = "layer"
     epsilon: float = 1e-5
     feedforward: str = "relu"
@@ -135,20 +137,22 @@ class Layers(Long, Mixture, Rotation):
         made, closing, _ = self.biased
         return MultiHead(self.width, self.heads, look, groups=self.groups, each=self.each, bias=made, closing=closing)
 
-    def residual(self) -> nn.Module:
-        return pick(RESIDUALS, self.norm, "norm")(self.normalise(), self.dropout)
+    def around(self) -> nn.Module:
+        return pick(RESIDUALS, self.norm, "norm")(self.normalise(), self.dropout, adds=self.residual)
 
     def normalise(self) -> nn.Module:
         return normalizer(self.normalizer, self.width, self.epsilon)
 
     def block_of(self, role: str, sees: Sees, where: Position, cross: MultiHead | None = None) -> Block:
-        return Block(self.attention_to(role, sees, where), self.forwards(), self.residual, cross=cross)
+        return Block(self.attention_to(role, sees, where), self.forwards(), self.around, cross=cross)
 
-    def forwards(self) -> FeedForward | Gated | Experts:
+    def forwards(self) -> FeedForward | Gated | Experts | None:
         hidden, (_, _, bias) = self.hidden or 4 * self.width, self.biased
         if self.feedforward == EXPERTS:
             return self.mixture(self.width, hidden, dropout=self.dropout, bias=bias)
-        make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS)
+        if self.feedforward == NONE:
+            return None
+        make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS, NONE)
         return make(self.width, hidden, dropout=self.dropout, bias=bias)
 
     def stack(self, embedding: Embedding, blocks: list[Block]) -> Stack:

@@ -1,0 +1,128 @@
+"""An experiment: a claim of the lectures, who is compared for it, and the rule that turns numbers into a verdict.
+
+All of it is said before anything runs. A prediction is judged seed by seed; the verdict follows from how many seeds it
+held for, by one rule for all claims.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from regard.lab.claims.panels import Panel
+from regard.lab.claims.trial import Arm, Row, Size, Trial
+
+TRUE, HALF, NOT = "true here", "half true", "not seen at this size"
+RULE = (
+    f"{TRUE}: every prediction holds for every seed; {NOT}: the first holds for fewer seeds than it fails for; "
+    f"{HALF}: all else"
+)
+SEEDS = {"small": 2, "full": 3}
+
+
+class Found:
+    """What the trials measured: rows that say which arm and which seed, at what, and the numbers there."""
+
+    def __init__(self, rows: Sequence[Row]):
+        self.rows = list(rows)
+
+    def of(self, seed: int) -> "Found":
+        return Found([row for row in self.rows if row["seed"] == seed])
+
+    def __call__(self, name: str, arm: str, **at: Any) -> float:
+        """The number of that name, of an arm and where `at` says: the mean where there are several."""
+        found = [
+            row[name]
+            for row in self.rows
+            if row["arm"] == arm and name in row and all(row.get(key) == value for key, value in at.items())
+        ]
+        if not found:
+            raise KeyError(f"no '{name}' of '{arm}'" + "".join(f", {key} = {value}" for key, value in at.items()))
+        return fmean(found)
+
+    def last(self, name: str, arm: str, by: str) -> float:
+        """The number where `by` is highest: at the last step, or the greatest length."""
+        return self(name, arm, **{by: max(row[by] for row in self.rows if row["arm"] == arm and by in row)})
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the claim says must be seen in the numbers of one seed."""
+
+    says: str
+    holds: Callable[[Found], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One claim. `measure` is called for each arm and seed, or once for all where they are `together`.
+
+    The first prediction is the claim itself, and `refuted` says what would speak against it. `tells` puts the numbers
+    of all seeds into words, `otherwise` says what would change the verdict. Columns that are `timed` are not the same
+    twice, and nothing else runs beside them. The arms of a `pair` differ in exactly one thing.
+    """
+
+    id: str
+    title: str
+    claim: str
+    method: str
+    refuted: str
+    arms: dict[str, Arm]
+    small: Size
+    full: Size
+    measure: Callable[[Trial], list[Row]]
+    predictions: tuple[Prediction, ...]
+    tells: Callable[[Found], str]
+    otherwise: str
+    panels: tuple[Panel, ...]
+    settings: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+    together: bool = False
+    pair: bool = False
+
+    def at(self, size: str) -> Size:
+        return {"small": self.small, "full": self.full}[size]
+
+    def said(self, size: str) -> dict[str, Any]:
+        """All that is said before it runs, and all that its numbers depend on."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "claim": self.claim,
+            "method": self.method,
+            "refuted_by": self.refuted,
+            "predictions": [each.says for each in self.predictions],
+            "rule": RULE,
+            "size": size,
+            "arms": {name: self.whole(arm, size).told() for name, arm in self.arms.items()},
+            "values": self.at(size).values,
+        }
+
+    def whole(self, arm: Arm, size: str) -> Arm:
+        """The arm with the settings that all share before its own."""
+        return Arm(arm.preset, *self.settings, *self.at(size).settings, *arm.settings, mistake=arm.mistake)
+
+
+class Verdict(NamedTuple):
+    """The judgement, in one sentence, and for each prediction the seeds that it held for."""
+
+    word: str
+    sentence: str
+    held: list[dict[str, Any]]
+
+
+def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
+    """By the rule alone."""
+    found = Found(rows)
+    seeds = sorted({row["seed"] for row in rows})
+    outcomes = [[bool(each.holds(found.of(seed))) for seed in seeds] for each in experiment.predictions]
+    held = [
+        {"says": each.says, "seeds": dict(zip(map(str, seeds), outcome, strict=True))}
+        for each, outcome in zip(experiment.predictions, outcomes, strict=True)
+    ]
+    word = HALF
+    if all(map(all, outcomes)):
+        word = TRUE
+    elif 2 * sum(outcomes[0]) < len(seeds):
+        word = NOT
+    return Verdict(word, f"{word[0].upper()}{word[1:]}: {experiment.tells(found)}.", held)

@@ -1,0 +1,67 @@
+"""The figure of an experiment: its panels side by side, who is who below them, and the verdict."""
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from regard.explain.paper import MARGIN, axes_at, drawing, saved, write
+from regard.lab.claims.experiment import Experiment
+from regard.lab.claims.panels import Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TALL, GAP, FOOT = 2.7, 0.95, 0.7  # inches
+LETTERS = 13  # to an inch, in the smaller letters
+LEAST = 7.5  # inches: a title needs them
+
+
+def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: Theme) -> bytes:
+    """The sheet as "svg" or "png"."""
+    left, panels = MARGIN + 0.65, experiment.panels
+    wide = max(LEAST, left + sum(panel.wide + GAP for panel in panels) - GAP + MARGIN)
+    claim, verdict = (wrap(results[key], int((wide - 2 * MARGIN) * LETTERS)) for key in ("claim", "sentence"))
+    top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
+    names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
+    key = 0.25 * -(-len(names) // columns)
+    height = top + TALL + FOOT + key + 0.2 * len(verdict) + 0.25 + MARGIN
+    with drawing() as Figure:
+        sheet = Figure(figsize=(wide, height), facecolor=theme.paper)
+        write(
+            sheet, MARGIN, MARGIN + 0.1, f"{experiment.id}  {experiment.title}", size=14, weight="bold", color=theme.ink
+        )
+        lines(sheet, claim, MARGIN + 0.42, theme.faint)
+        for panel in panels:
+            axes = axes_at(sheet, left, top, panel.wide, TALL)
+            panel.draw(axes, results["rows"], names, theme)
+            axes.set_title(panel.title, fontsize=10, color=theme.ink, loc="left")
+            axes.set_ylabel(panel.label, fontsize=9, color=theme.faint)
+            plain(axes, theme)
+            left += panel.wide + GAP
+        legend(axes_at(sheet, MARGIN, top + TALL + FOOT, wide - 2 * MARGIN, key), names, columns, theme)
+        lines(sheet, verdict, top + TALL + FOOT + key + 0.25, theme.ink, weight="bold")
+        return saved(sheet, form)
+
+
+def lines(sheet: "Figure", words: list[str], top: float, colour: str, **style: Any) -> None:
+    for number, line in enumerate(words):
+        write(sheet, MARGIN, top + 0.2 * number, line, size=9.5, color=colour, **style)
+
+
+def plain(axes: "Axes", theme: Theme) -> None:
+    axes.set_facecolor(theme.paper)
+    axes.tick_params(labelsize=8, colors=theme.faint, length=2, which="both")
+    axes.grid(color=theme.line, linewidth=0.5, alpha=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(theme.line)
+
+
+def legend(axes: "Axes", names: list[str], columns: int, theme: Theme) -> None:
+    """Mark and name of each arm."""
+    axes.set_axis_off()
+    axes.set(xlim=(0, columns), ylim=(-(-len(names) // columns), 0))
+    for number, name in enumerate(names):
+        x, y = number % columns, number // columns + 0.5
+        axes.plot([x + 0.02, x + 0.12], [y, y], **theme.style(number), markersize=5, linewidth=1.7)
+        axes.text(x + 0.16, y, name, fontsize=9, color=theme.ink, va="center")

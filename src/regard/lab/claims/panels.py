@@ -1,0 +1,150 @@
+"""What a figure shows: curves, bars or maps of named columns, one colour and mark for each arm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from regard.explain.paper import MARKS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = dict[str, Any]
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours that colour-blind eyes tell apart, on light or dark paper."""
+
+    paper: str
+    ink: str
+    faint: str
+    line: str
+    colours: tuple[str, ...]
+    ramp: str  # matplotlib's name
+
+    def style(self, number: int) -> dict[str, Any]:
+        """Colour, mark and dash of an arm, the same in every panel."""
+        every = len(self.colours)
+        return {
+            "color": self.colours[number % every],
+            "marker": MARKS[number % len(MARKS)],
+            "linestyle": DASHES[number // every % len(DASHES)],
+        }
+
+
+# Okabe and Ito's colours, darker on white and lighter on black so that each stands out
+LIGHT = Theme(
+    *("#ffffff", "#1b1f24", "#5c6570", "#c8ccd1"),
+    ("#0072b2", "#d55e00", "#007a5a", "#a8468a", "#8a6d00", "#2a9fd6", "#4b5563", "#000000"),
+    "cividis",
+)
+DARK = Theme(
+    *("#14171c", "#e8eaed", "#a4acb6", "#454b54"),
+    ("#56b4e9", "#ff9147", "#2fc79a", "#e59bc8", "#f0e442", "#8ab4f8", "#b6bdc7", "#ffffff"),
+    "cividis",
+)
+THEMES = {"light": LIGHT, "dark": DARK}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One part of a figure. `arms` are those it shows, all of them by default."""
+
+    y: str
+    title: str
+    label: str  # of the vertical axis, with its unit
+    arms: tuple[str, ...] = ()
+
+    wide = 3.7  # inches
+
+    def shown(self, rows: Sequence[Row]) -> list[Row]:
+        return [row for row in rows if self.y in row and (not self.arms or row["arm"] in self.arms)]
+
+    def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Panel):
+    """A number over another, `x`: the mean over seeds, and a band from the lowest to the highest."""
+
+    x: str
+    across: str  # the label of the horizontal axis, with its unit
+    log: str = ""  # "x", "y" or "xy"
+
+    def draw(self, axes, rows, order, theme):
+        for number, arm in enumerate(order):
+            mine = [row for row in self.shown(rows) if row["arm"] == arm]
+            points = [(x, [row[self.y] for row in mine if row[self.x] == x]) for x in sorted({r[self.x] for r in mine})]
+            if not points:
+                continue
+            at, look = [x for x, _ in points], theme.style(number)
+            marked = {} if len(points) <= 12 else {"marker": None}
+            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=5, linewidth=1.7)
+            low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
+            axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        if "x" in self.log:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        if "y" in self.log:
+            axes.set_yscale("log")
+        axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Panel):
+    """One bar for each arm, or for each arm at each value of `by`: the mean over seeds, and every seed as a dot."""
+
+    by: str = ""
+    names: str = ""  # the label of the horizontal axis
+
+    def draw(self, axes, rows, order, theme):
+        shown = self.shown(rows)
+        groups = list(dict.fromkeys(row[self.by] for row in shown)) if self.by else [None]
+        arms = [arm for arm in order if any(row["arm"] == arm for row in shown)]
+        wide = 0.8 / len(arms)
+        for place, arm in enumerate(arms):
+            look = theme.style(order.index(arm))
+            for at, group in enumerate(groups):
+                values = by_seed(shown, arm, self.y, {self.by: group} if self.by else {})
+                if values:
+                    x = at + (place - (len(arms) - 1) / 2) * wide
+                    axes.bar(x, fmean(values), width=wide * 0.86, color=look["color"], alpha=0.85)
+                    axes.plot([x] * len(values), values, "o", color=theme.ink, markersize=2.5)
+        axes.set_xticks(range(len(groups)), [str(group) if self.by else "" for group in groups])
+        axes.set_xlabel(self.names, fontsize=9, color=theme.faint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map(Panel):
+    """A surface over two columns of one arm, in colours: the mean over seeds. `low` and `high` fix the scale."""
+
+    x: str
+    over: str
+    across: str
+    low: float | None = None
+    high: float | None = None
+
+    wide = 3.2
+
+    def draw(self, axes, rows, order, theme):
+        shown = self.shown(rows)
+        xs, ys = sorted({row[self.x] for row in shown}), sorted({row[self.over] for row in shown})
+        cells: dict[Any, list[float]] = {}
+        for row in shown:
+            cells.setdefault((row[self.over], row[self.x]), []).append(row[self.y])
+        values = [[fmean(cells[y, x]) if (y, x) in cells else float("nan") for x in xs] for y in ys]
+        mesh = axes.pcolormesh(xs, ys, values, cmap=theme.ramp, vmin=self.low, vmax=self.high, shading="nearest")
+        bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.05, pad=0.03)
+        bar.ax.tick_params(labelsize=7.5, colors=theme.faint, length=2)
+        bar.outline.set_visible(False)
+        axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
+
+
+def by_seed(rows: Sequence[Row], arm: str, name: str, at: Row) -> list[float]:
+    """One number for each seed."""
+    mine = [row for row in rows if row["arm"] == arm and all(row.get(key) == value for key, value in at.items())]
+    return [fmean(row[name] for row in mine if row["seed"] == seed) for seed in sorted({row["seed"] for row in mine})]

@@ -1,0 +1,100 @@
+"""The report of many experiments: what came out of each, with its figure, as Markdown and as one page of HTML."""
+
+import base64
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import write
+from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS
+from regard.train.forecast import duration
+
+REPORT = "report"
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #5c6570; --line: #c8ccd1 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --paper: #14171c; --faint: #a4acb6; --line: #454b54 } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 66rem;
+  margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .3rem .6rem;
+  border-bottom: 1px solid var(--line); vertical-align: top }
+img { max-width: 100% } section { border-top: 1px solid var(--line); margin-top: 2rem }
+.faint { color: var(--faint) } a { color: inherit } code { font-size: .9em }
+"""
+
+
+def write_report(results: list[dict[str, Any]], out: Path) -> list[Path]:
+    """Both files, in the folder that holds the experiments'."""
+    pages = {f"{REPORT}.md": markdown(results), f"{REPORT}.html": html(results, out)}
+    for name, text in pages.items():
+        write(out / name, text.encode())
+    return [out / name for name in pages]
+
+
+def markdown(results: list[dict[str, Any]]) -> str:
+    """A table of all, then each by itself."""
+    parts = [f"# The laboratory: {counted(results)}", "| claim | | verdict | seeds | time |\n|---|---|---|---|---|"]
+    parts[-1] += "".join(
+        f"\n| [{each['id']}](#{each['id'].lower()}) | {each['claim']} | {each['verdict']} | {len(each['seeds'])} "
+        f"| {duration(each['seconds'])} |"
+        for each in results
+    )
+    for each in results:
+        parts.append(f'<a id="{each["id"].lower()}"></a>\n\n## {each["id"]}: {each["title"]}')
+        parts.append(f"*{each['claim']}*\n\n{each['method']}")
+        parts.append(f"**{each['sentence']}**\n\n![{each['title']}]({each['id']}/{FIGURE}.svg)")
+        parts.append("\n".join(f"- {line}" for line in told(each)))
+    return "\n\n".join(parts) + "\n"
+
+
+def told(results: dict[str, Any]) -> Iterator[str]:
+    """What was predicted, what would change the verdict, and how it was made."""
+    for each in results["held"]:
+        seeds = list(each["seeds"].values())
+        yield f"predicted: {each['says']}: held for {sum(seeds)} of {len(seeds)} seeds"
+    yield f"refuted, were it so that {results['refuted_by']}"
+    yield f"what would change it: {results['otherwise']}"
+    timed = f", times ({', '.join(results['timed'])}) apart" if results["timed"] else ""
+    yield (
+        f"`{results['command']}` on {results['device']}, {duration(results['seconds'])} in all trials; "
+        f"numbers `{results['fingerprint']}`{timed}: {results['id']}/{NUMBERS}, {results['id']}/{RESULTS}"
+    )
+
+
+def counted(results: list[dict[str, Any]]) -> str:
+    """`25 claims: 18 true here, 5 half true, 2 not seen at this size`."""
+    words = [each["verdict"] for each in results]
+    return f"{len(words)} claims: " + ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+
+
+def html(results: list[dict[str, Any]], out: Path) -> str:
+    """One page that needs nothing else: figures are inside, light and dark."""
+    rows = "".join(
+        f'<tr><td><a href="#{each["id"]}">{each["id"]}</a><td>{escape(each["claim"])}<td>{each["verdict"]}'
+        f"<td>{duration(each['seconds'])}"
+        for each in results
+    )
+    sections = "".join(section(each, out) for each in results)
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>The laboratory</title><style>{STYLE}</style><h1>The laboratory</h1><p>{escape(counted(results))}</p>"
+        f"<table><tr><th>claim<th><th>verdict<th>time{rows}</table>{sections}</html>\n"
+    )
+
+
+def section(results: dict[str, Any], out: Path) -> str:
+    lines = "".join(f"<li>{escape(line)}" for line in told(results))
+    return (
+        f'<section id="{results["id"]}"><h2>{results["id"]}: {escape(results["title"])}</h2>'
+        f"<p>{escape(results['claim'])}<p class=faint>{escape(results['method'])}"
+        f"<p><strong>{escape(results['sentence'])}</strong>"
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{inside(out / results["id"], "-dark")}">'
+        f'<img alt="{escape(results["title"])}" src="{inside(out / results["id"], "")}"></picture>'
+        f"<ul class=faint>{lines}</ul></section>"
+    )
+
+
+def inside(folder: Path, ending: str) -> str:
+    """The figure as part of the page."""
+    content = (folder / f"{FIGURE}{ending}.svg").read_bytes()
+    return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"

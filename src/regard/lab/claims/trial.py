@@ -1,0 +1,95 @@
+"""What an experiment composes: an arm, a size, a seed, and how one of them is trained."""
+
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import regard
+from regard.checkpoint import LOG, Run
+from regard.lab.mistakes import MISTAKES
+from regard.recipe import Recipe
+from regard.train.device import choose_device
+
+Row = dict[str, Any]
+NEVER = 10**9
+COMMON = (
+    *("train.threads=1", "train.deterministic=true", "train.compile=false"),
+    *(f"train.save_every={NEVER}", f"train.evaluate_every={NEVER}"),
+)
+
+
+class Arm:
+    """One of those that are compared: a preset and settings, as `regard train PRESET --set ...` takes them.
+
+    A `mistake` is one of the zoo's, made while it is trained and used.
+    """
+
+    def __init__(self, preset: str = "", *settings: str, mistake: str = ""):
+        self.preset, self.settings, self.mistake = preset, settings, mistake
+
+    def told(self) -> dict[str, Any]:
+        return {"preset": self.preset, "settings": list(self.settings), "mistake": self.mistake}
+
+
+class Size:
+    """How large an experiment is: about how many `seconds` a trial takes, what all arms are set to, other values."""
+
+    def __init__(self, seconds: float, *settings: str, **values: Any):
+        self.seconds, self.settings, self.values = seconds, settings, values
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One arm with one seed, or all of them (`arms`, `seeds`) where an experiment takes them together.
+
+    `folder` is a place for runs; it is gone when the trial is over.
+    """
+
+    size: Size
+    device: str
+    folder: Path
+    arms: dict[str, Arm]
+    seeds: tuple[int, ...]
+
+    @property
+    def arm(self) -> Arm:
+        (arm,) = self.arms.values()
+        return arm
+
+    @property
+    def seed(self) -> int:
+        (seed,) = self.seeds
+        return seed
+
+    def recipe(self, *settings: str, arm: Arm | None = None, preset: str = "", seed: int | None = None) -> Recipe:
+        """The arm's recipe with further settings; `preset` in place of its own."""
+        arm = arm or self.arm
+        common = (f"seed={self.seed if seed is None else seed}", f"train.device='{self.device}'", *COMMON)
+        return regard.read(preset or arm.preset, [*common, *arm.settings, *settings])
+
+    def train(self, *settings: str, after: Run | None = None, **which: Any) -> Run:
+        """A trained run, with the arm's mistake where it makes one. `after` is a run to start from."""
+        recipe = self.recipe(*settings, **which)
+        out = self.folder / f"run-{len(list(self.folder.glob('run-*')))}"
+        with self.mistaken():
+            regard.train(recipe, out, start_from=after.path if after else None, quiet=True)
+            return regard.load(out, str(choose_device(self.device)))
+
+    def mistaken(self):
+        """While this is open the arm's mistake is made."""
+        (mistake,) = {arm.mistake for arm in self.arms.values()}
+        return MISTAKES[mistake].made() if mistake else nullcontext()
+
+
+def history(run: Run) -> Iterator[Row]:
+    """Step by step what the log of a training tells."""
+    for line in (run.path / LOG).read_text(encoding="utf-8").splitlines():
+        event = json.loads(line)
+        if event["event"] == "step":
+            yield event

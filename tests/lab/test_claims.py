@@ -1,0 +1,210 @@
+"""The laboratory: verdicts follow from numbers by the rule alone, trials are kept, and every experiment is small."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard import lectures
+from regard.errors import UserError
+from regard.lab.claims import experiment, experiments
+from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Experiment, Found, Prediction, Size, judged
+from regard.lab.claims.panels import THEMES, Bars, Lines, Map
+from regard.lab.claims.report import markdown, write_report
+from regard.lab.claims.running import fingerprint, lab
+from regard.lab.claims.trial import Row, Trial
+
+
+def counted(trial: Trial) -> list[Row]:
+    """As many as the arm's preset has letters, and one more in each step."""
+    with Path(trial.size["log"]).open("a") as log:
+        log.write(f"{trial.arm.preset} {trial.seed}\n")
+    rows = [{"step": step, "score": len(trial.arm.preset) + step + trial.seed} for step in range(3)]
+    return [*rows, {"x": 0, "y": 0, "height": 1.0}, {"x": 1, "y": 0, "height": 2.0}]
+
+
+def broken(trial: Trial) -> list[Row]:
+    raise UserError("nothing works")
+
+
+def everybody(trial: Trial) -> list[Row]:
+    return [{"arm": name, "seed": seed, "score": 1} for name in trial.arms for seed in trial.seeds]
+
+
+@pytest.fixture
+def made(tmp_path) -> Experiment:
+    size = Size(1, log=str(tmp_path / "log"))
+    return Experiment(
+        id="C0",
+        title="Letters",
+        claim="Long names score <higher>.",
+        method="Letters are counted.",
+        refuted="short names score higher",
+        arms={"short": Arm("ab"), "long one": Arm("abcdef")},
+        small=size,
+        full=size,
+        measure=counted,
+        predictions=(
+            Prediction(
+                "the long name has more", lambda of: of.last("score", "long one", "step") > of("score", "short")
+            ),
+            Prediction("by 4 at least", lambda of: of("score", "long one", step=0) - of("score", "short", step=0) >= 4),
+        ),
+        tells=lambda of: f"{of('score', 'short', step=0):g} and {of('score', 'long one', step=0):g}",
+        otherwise="other names",
+        panels=(
+            Lines(x="step", y="score", title="Score", across="steps", label="points"),
+            Bars(y="score", by="step", title="Score", label="points"),
+            Map(x="x", over="y", y="height", title="Land", across="east", label="north", arms=("short",)),
+        ),
+    )
+
+
+def run(made: Experiment, out: Path, **how):
+    said: list[str] = []
+    found = lab(out, **{"size": "small", "seeds": 2, "jobs": 1, "say": said.append, **how}).run(
+        [made], lambda one: None
+    )
+    return (found[0] if found else None), said
+
+
+@pytest.mark.parametrize(
+    "outcomes, word",
+    [
+        ({0: (True, True), 1: (True, True)}, TRUE),
+        ({0: (True, False), 1: (True, True)}, HALF),
+        ({0: (True, True), 1: (False, True)}, HALF),
+        ({0: (False, True), 1: (False, True)}, NOT),
+        ({0: (False, True), 1: (False, True), 2: (True, True)}, NOT),
+    ],
+)
+def test_the_verdict_follows_from_the_seeds_that_a_prediction_held_for(made, outcomes, word):
+    rows = [{"arm": "a", "seed": seed, "first": a, "second": b} for seed, (a, b) in outcomes.items()]
+    predictions = tuple(Prediction(name, lambda of, name=name: of(name, "a") > 0) for name in ("first", "second"))
+    verdict = judged(replace(made, predictions=predictions, tells=lambda of: "so it is"), rows)
+    assert verdict.word == word
+    assert verdict.sentence == f"{word.capitalize()}: so it is."
+
+
+def test_numbers_are_found_by_arm_and_place_and_a_missing_one_is_an_error():
+    found = Found([{"arm": "a", "seed": seed, "length": n, "loss": n + seed} for seed in (0, 2) for n in (1, 5)])
+    assert found("loss", "a") == 4
+    assert found("loss", "a", length=5) == 6
+    assert found.of(2)("loss", "a", length=5) == 7
+    assert found.last("loss", "a", "length") == 6
+    with pytest.raises(KeyError, match="no 'loss' of 'b'"):
+        found("loss", "b")
+
+
+def test_an_experiment_leaves_its_plan_numbers_figures_and_verdict(made, tmp_path):
+    found, _ = run(made, tmp_path / "out")
+    folder = tmp_path / "out" / "small" / "C0"
+    assert found["verdict"] == TRUE
+    assert found["sentence"] == "True here: 2.5 and 6.5."
+    assert json.loads((folder / "plan.json").read_text())["predictions"] == ["the long name has more", "by 4 at least"]
+    rows = list(csv.DictReader(io.StringIO((folder / "numbers.csv").read_text())))
+    assert len(rows) == len(found["rows"]) == 20
+    for ending in ("svg", "png"):
+        pictures = {theme: (folder / name).read_bytes() for theme, name in zip(
+            THEMES, (f"figure.{ending}", f"figure-dark.{ending}"), strict=True
+        )}  # fmt: skip
+        assert pictures["light"] != pictures["dark"]
+
+
+def test_what_is_done_is_not_done_again_and_more_seeds_add_to_it(made, tmp_path):
+    first, _ = run(made, tmp_path / "out")
+    again, _ = run(made, tmp_path / "out")
+    more, _ = run(made, tmp_path / "out", seeds=3)
+    assert first["fingerprint"] == again["fingerprint"] != more["fingerprint"]
+    done = (tmp_path / "log").read_text().splitlines()
+    assert done == ["ab 0", "abcdef 0", "ab 1", "abcdef 1", "ab 2", "abcdef 2"]
+
+
+def test_trials_of_another_plan_are_run_again(made, tmp_path):
+    run(made, tmp_path / "out")
+    found, said = run(replace(made, arms={"short": Arm("ab"), "long one": Arm("xy")}), tmp_path / "out")
+    assert found["verdict"] == HALF
+    assert "another experiment" in said[0]
+
+
+def test_a_trial_that_fails_leaves_no_verdict_and_says_why(made, tmp_path):
+    found, said = run(replace(made, measure=broken), tmp_path / "out")
+    assert found is None
+    assert any("FAILED: nothing works" in line for line in said)
+    assert not (tmp_path / "out" / "small" / "C0" / "results.json").exists()
+
+
+def test_arms_may_be_measured_together(made, tmp_path):
+    predictions = (Prediction("all alike", lambda of: of("score", "short") == of("score", "long one")),)
+    panels = (Bars(y="score", title="Score", label="points"),)
+    alike = replace(
+        made, measure=everybody, together=True, predictions=predictions, tells=lambda of: "alike", panels=panels
+    )
+    found, _ = run(alike, tmp_path / "out")
+    assert [(row["arm"], row["seed"]) for row in found["rows"]] == [
+        (name, seed) for name in ("short", "long one") for seed in (0, 1)
+    ]
+
+
+def test_a_fingerprint_changes_with_every_number_but_times():
+    rows = [{"arm": "a", "seed": 0, "loss": 0.1, "seconds": 3.0}]
+    assert fingerprint(rows, ("seconds",)) == fingerprint([{**rows[0], "seconds": 4.0}], ("seconds",))
+    assert fingerprint(rows, ("seconds",)) != fingerprint([{**rows[0], "loss": 0.1 + 1e-16}], ("seconds",))
+
+
+def test_the_report_has_every_claim_with_its_figure_and_needs_nothing_else(made, tmp_path):
+    found, _ = run(made, tmp_path / "out")
+    text, page = (path.read_text() for path in write_report([found], tmp_path / "out" / "small"))
+    assert text == markdown([found])
+    assert "1 claims: 1 true here" in text
+    assert "![Letters](C0/figure.svg)" in text
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert "&lt;higher&gt;" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_unknown_claims_are_named_with_their_nearest():
+    with pytest.raises(UserError, match="no claim 'C77'"):
+        experiment("C77")
+
+
+EVERY = experiments()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_experiment_is_one_short_file_without_a_model_or_a_training_of_its_own(name):
+    each = EVERY[name]
+    text = Path(__import__(each.measure.__module__, fromlist=["x"]).__file__).read_text()
+    assert len(text.splitlines()) <= 125
+    for own in ("nn.Module", ".backward(", "optim.", "class "):
+        assert own not in text
+    assert each.id == name
+    assert name in [entry.id for entry in lectures.entries()]
+    for words in (each.title, each.claim, each.method, each.refuted, each.otherwise):
+        assert words
+    assert each.predictions
+    assert each.panels
+
+
+@pytest.mark.parametrize("name", [name for name, each in EVERY.items() if each.pair])
+@pytest.mark.parametrize("size", ["small", "full"])
+def test_the_arms_of_a_pair_differ_in_exactly_one_thing(name, size, tmp_path):
+    each = EVERY[name]
+    trees = []
+    for arm in each.arms.values():
+        whole = each.whole(arm, size)
+        recipe = Trial(each.at(size), "cpu", tmp_path, {"only": whole}, (0,)).recipe()
+        trees.append({**leaves(recipe.to_dict()), "mistake": whole.mistake})
+    for tree in trees[1:]:
+        differing = {key for key in {**trees[0], **tree} if trees[0].get(key) != tree.get(key)}
+        assert len(differing) == 1, differing
+
+
+def leaves(tree: dict, where: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in tree.items():
+        found |= leaves(value, f"{where}{key}.") if isinstance(value, dict) else {f"{where}{key}": value}
+    return found
