@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from regard.recipe import Recipe
 from tests.docs.pages import ROOT
 from tests.evaluate.test_vectors import run
 from tests.helpers import lines_file, refused
@@ -82,7 +83,7 @@ def test_a_table_of_vectors_has_one_for_each_word(folder: Path) -> None:
 
 
 def test_it_is_a_command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    mine = replace(run("bert"), recipe=SimpleNamespace(system=SimpleNamespace(depth=3)))
+    mine = replace(run("bert"), recipe=Recipe(system=SimpleNamespace(depth=3)))
     monkeypatch.setattr(wic.regard, "load", lambda path: mine)
     monkeypatch.setattr(sys, "argv", ["wic.py", "mine", str(folder)])
     wic.main()
