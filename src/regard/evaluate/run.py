@@ -50,10 +50,14 @@ def evaluate(
     runs: Sequence[Run],
     data: tuple[str, ...] = (),
     *,
+    most: int = 0,
     say: Callable[[str], None] = lambda line: None,
     **how: Any,
 ) -> dict[str, Any]:
-    """The scores that apply to the run's task, by the names that `--json` prints. `how` is what `Job` takes."""
+    """The scores that apply to the run's task, by the names that `--json` prints. `how` is what `Job` takes.
+
+    With `most`, the first so many records of the data are all that is looked at.
+    """
     began, run = time.perf_counter(), combined(runs)
     check_stride(run, how.get("stride"))
     if isinstance(run.recipe.objective, Vectors):
@@ -61,7 +65,8 @@ def evaluate(
     measure = MEASURES[type(run.recipe.objective)]
     if measure is translation:
         check_scoring(run, **how)
-    results = measure(Job(run, choose(run, data, say), say=say, **how))
+    source = choose(run, data, say)
+    results = measure(Job(run, source.part(0, most) if most else source, say=say, **how))
     return results | {"seconds": time.perf_counter() - began}
 
 

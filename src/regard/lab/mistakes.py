@@ -1,26 +1,36 @@
-"""Classic mistakes, each switched on alone: settings, or one function of the library replaced by a wrong one."""
+"""Classic mistakes, each switched on alone: a setting, or one function of the library replaced by a wrong one.
+
+A mistake is made while a model is trained, used and checked. `caught` of the zoo is therefore what `regard verify`
+says of a library in which the mistake really is.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from regard.attention import Look
-from regard.attention.patterns import Pattern, causal
-from regard.systems import System, built
+import torch
 
-Wrong = Callable[[Callable[..., Any]], Callable[..., Any]]  # what takes the place of a function, given the right one
+from regard.attention import Look
+from regard.attention.cache import Cache
+from regard.attention.patterns import Pattern, causal
+from regard.data import IGNORE, Batch
+from regard.objectives.likelihood import Loss, NextToken
+from regard.systems import System, built
+from regard.train.loop import Trainer
+
 BUILT = ("regard.train.run.built", "regard.checkpoint.built")  # where models are made
+Wrongs = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """`wrongs` are functions by their full names and what is put in their place; `settings` those of a training."""
+    """`settings` are those of a training; `wrongs` functions by their full names, and what is put in their place."""
 
     about: str
     settings: tuple[str, ...] = ()
-    wrongs: tuple[tuple[str, Any], ...] = ()
+    wrongs: Wrongs = ()
 
     @contextmanager
     def made(self) -> Iterator[None]:
@@ -31,35 +41,69 @@ class Mistake:
             yield
 
 
-def changed(change: Callable[[System], None]) -> tuple[tuple[str, Any], ...]:
-    """Every model that is made is changed."""
+def masked_by(rule: Callable[..., Any]) -> Wrongs:
+    """Every model that is made has another rule where the future should be hidden."""
 
     def wrong(*args: Any, **kwargs: Any) -> System:
         model = built(*args, **kwargs)
-        change(model)
+        for part in model.modules():
+            if isinstance(part, Look) and part.pattern is causal:
+                part.pattern = Pattern(rule)
         return model
 
     return tuple((name, wrong) for name in BUILT)
 
 
-def masked_by(rule: Callable[..., Any]) -> Callable[[System], None]:
-    """Another rule where the future should be hidden."""
-
-    def change(model: System) -> None:
-        for part in model.modules():
-            if isinstance(part, Look) and part.pattern is causal:
-                part.pattern = Pattern(rule)
-
-    return change
+def unshifted(self: NextToken, model: System, batch: Batch) -> Loss:
+    """Each token is asked for where it is given."""
+    targets = batch.tokens.masked_fill(batch.targets == IGNORE, IGNORE)
+    return right_loss(self, model, replace(batch, targets=targets))
 
 
+def noted(self: Trainer, batch: Batch) -> Any:
+    """The update as it is; `of_means` must know how many targets there are in all."""
+    vars(self)["whole"] = batch.count
+    return right_update(self, batch)
+
+
+def of_means(self: Trainer, batch: Batch) -> Loss:
+    """Each piece has the same weight, whatever it counts."""
+    loss, counted = self.objective(self.model, batch), (batch.targets != IGNORE).sum()
+    return replace(loss, total=loss.total / counted * vars(self)["whole"] / self.settings.accumulate)
+
+
+def over_all(vectors: torch.Tensor, present: torch.Tensor | None) -> torch.Tensor:
+    """The mean of a text's vectors and of what it is padded with."""
+    return vectors.mean(1)
+
+
+right_loss, right_update = NextToken.loss, Trainer.update
+PIECES = "train.accumulate=4"
 MISTAKES = {
-    "no mask": Mistake("tokens see those that follow", wrongs=changed(masked_by(lambda q, k: k.index == k.index))),
-    "mask off by one": Mistake(
-        "tokens see the one that follows", wrongs=changed(masked_by(lambda q, k: k.index <= q.index + 1))
-    ),
+    "no mask": Mistake("tokens see all that follows", wrongs=masked_by(lambda q, k: k.index == k.index)),
     "inverted mask": Mistake(
-        "tokens see themselves and those that follow, and not the past",
-        wrongs=changed(masked_by(lambda q, k: k.index >= q.index)),
+        "tokens see what follows and not what came before", wrongs=masked_by(lambda q, k: k.index >= q.index)
     ),
+    "mask off by one": Mistake(
+        "tokens see the one that follows", wrongs=masked_by(lambda q, k: k.index <= q.index + 1)
+    ),
+    "missing shift": Mistake(
+        "each token is asked for where it is given", wrongs=(("regard.objectives.NextToken.loss", unshifted),)
+    ),
+    "no scaling": Mistake("scores are not divided by the root of the head's width", ("system.score='dot'",)),
+    "no warm-up": Mistake("the rate is highest at once, with norms after the sublayers", ("train.warmup=0",)),
+    "no positions": Mistake("words are a set", ("system.position='none'",)),
+    "mean of means": Mistake(
+        "pieces of a batch count alike, however many words they have",
+        (PIECES,),
+        (("regard.train.loop.Trainer.update", noted), ("regard.train.loop.Trainer._loss", of_means)),
+    ),
+    "stale cache": Mistake(
+        "hypotheses of a beam change places, and what was remembered for them does not",
+        wrongs=(("regard.attention.cache.KeyValues.reorder", Cache.reorder),),
+    ),
+    "padding in the mean": Mistake(
+        "a text's mean vector has its padding in it", wrongs=(("regard.systems.bert.mean", over_all),)
+    ),
+    "another tokenizer": Mistake("the numbers of words are those of another run"),
 }

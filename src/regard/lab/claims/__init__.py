@@ -1,6 +1,5 @@
 """The laboratory: every claim of the lectures (C1-C25) as an experiment, one short file each."""
 
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,17 +9,21 @@ from regard.errors import UserError, suggest
 if TYPE_CHECKING:
     from regard.lab.claims.experiment import Experiment
 
+ZOO = "bugs"
 
-@cache
+
+def names() -> dict[str, str]:
+    """The claims in order, each with the name of its file: every file that is named as one, beside this one."""
+    return {f"C{int(file.stem[1:])}": file.stem for file in sorted(Path(__file__).parent.glob("c[0-9][0-9].py"))}
+
+
 def experiments() -> dict[str, "Experiment"]:
-    """By id, in order: each file beside this one that is named as a claim is one."""
-    files = sorted(Path(__file__).parent.glob("c[0-9][0-9].py"))
-    found = [import_module(f"{__name__}.{file.stem}").EXPERIMENT for file in files]
-    return {each.id: each for each in found}
+    return {name: experiment(name) for name in names()}
 
 
 def experiment(name: str) -> "Experiment":
-    every = experiments()
-    if name.upper() not in every:
-        raise UserError(f"no claim '{name}'{suggest(name.upper(), list(every))}; 'regard lab' lists them")
-    return every[name.upper()]
+    """A claim's by its id, or the zoo of mistakes."""
+    files = {**names(), ZOO: ZOO}
+    if (known := name if name == ZOO else name.upper()) not in files:
+        raise UserError(f"no claim '{name}'{suggest(known, list(files))}; 'regard lab' lists them")
+    return import_module(f"{__name__}.{files[known]}").EXPERIMENT

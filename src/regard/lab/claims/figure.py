@@ -1,46 +1,62 @@
 """The figure of an experiment: its panels side by side, who is who below them, and the verdict."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import MARGIN, axes_at, drawing, saved, write
 from regard.lab.claims.experiment import Experiment
-from regard.lab.claims.panels import Theme
+from regard.lab.claims.panels import Panel, Row, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TALL, GAP, FOOT = 2.7, 0.95, 0.7  # inches
+TALL, LEFT, GAP, FOOT = 2.7, 0.65, 0.3, 0.75  # inches: of a panel, on its left and right, below it
 LETTERS = 13  # to an inch, in the smaller letters
-LEAST = 7.5  # inches: a title needs them
+LEAST, MOST = 7.5, 15.5  # inches: what a title needs, and what a page has
 
 
 def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: Theme) -> bytes:
     """The sheet as "svg" or "png"."""
-    left, panels = MARGIN + 0.65, experiment.panels
-    wide = max(LEAST, left + sum(panel.wide + GAP for panel in panels) - GAP + MARGIN)
+    shelves = arranged(experiment.panels)
+    wide = max(LEAST, *(sum(LEFT + panel.wide + GAP for panel in shelf) + MARGIN for shelf in shelves))
     claim, verdict = (wrap(results[key], int((wide - 2 * MARGIN) * LETTERS)) for key in ("claim", "sentence"))
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
     names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
-    key = 0.25 * -(-len(names) // columns)
-    height = top + TALL + FOOT + key + 0.2 * len(verdict) + 0.25 + MARGIN
+    key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(shelves)
     with drawing() as Figure:
-        sheet = Figure(figsize=(wide, height), facecolor=theme.paper)
-        write(
-            sheet, MARGIN, MARGIN + 0.1, f"{experiment.id}  {experiment.title}", size=14, weight="bold", color=theme.ink
-        )
+        sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.25 + MARGIN), facecolor=theme.paper)
+        title = f"{experiment.id}  {experiment.title}"
+        write(sheet, MARGIN, MARGIN + 0.1, title, size=14, weight="bold", color=theme.ink)
         lines(sheet, claim, MARGIN + 0.42, theme.faint)
-        for panel in panels:
-            axes = axes_at(sheet, left, top, panel.wide, TALL)
-            panel.draw(axes, results["rows"], names, theme)
-            axes.set_title(panel.title, fontsize=10, color=theme.ink, loc="left")
-            axes.set_ylabel(panel.label, fontsize=9, color=theme.faint)
-            plain(axes, theme)
-            left += panel.wide + GAP
-        legend(axes_at(sheet, MARGIN, top + TALL + FOOT, wide - 2 * MARGIN, key), names, columns, theme)
-        lines(sheet, verdict, top + TALL + FOOT + key + 0.25, theme.ink, weight="bold")
+        for shelf in shelves:
+            left = 0.0
+            for panel in shelf:
+                left += LEFT + (MARGIN if not left else 0)
+                show(panel, axes_at(sheet, left, top, panel.wide, TALL), results["rows"], names, theme)
+                left += panel.wide + GAP
+            top += TALL + FOOT
+        legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme)
+        lines(sheet, verdict, below + key + 0.25, theme.ink, weight="bold")
         return saved(sheet, form)
+
+
+def arranged(panels: Sequence[Panel]) -> list[list[Panel]]:
+    """Side by side as long as the sheet is wide enough."""
+    shelves: list[list[Panel]] = [[]]
+    for panel in panels:
+        if shelves[-1] and sum(LEFT + each.wide + GAP for each in [*shelves[-1], panel]) > MOST:
+            shelves.append([])
+        shelves[-1].append(panel)
+    return shelves
+
+
+def show(panel: Panel, axes: "Axes", rows: list[Row], names: list[str], theme: Theme) -> None:
+    panel.draw(axes, rows, names, theme)
+    axes.set_title(panel.title, fontsize=10, color=theme.ink, loc="left")
+    axes.set_ylabel(panel.label, fontsize=9, color=theme.faint)
+    plain(axes, theme)
 
 
 def lines(sheet: "Figure", words: list[str], top: float, colour: str, **style: Any) -> None:

@@ -119,6 +119,23 @@ class Bars(Panel):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Named(Panel):
+    """One bar for each arm beside its name, where there are more arms than colours."""
+
+    wide = 2.6
+
+    def draw(self, axes, rows, order, theme):
+        shown = self.shown(rows)
+        arms = [arm for arm in order if any(row["arm"] == arm for row in shown)]
+        for at, arm in enumerate(arms):
+            values = by_seed(shown, arm, self.y, {})
+            axes.barh(at, fmean(values), height=0.7, color=theme.style(order.index(arm))["color"], alpha=0.85)
+            axes.plot(values, [at] * len(values), "o", color=theme.ink, markersize=2.5)
+        axes.set_yticks(range(len(arms)), arms)
+        axes.invert_yaxis()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Map(Panel):
     """A surface over two columns of one arm, in colours: the mean over seeds. `low` and `high` fix the scale."""
 
