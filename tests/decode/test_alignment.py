@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention import Look
-from regard.cli.options import DecodeOptions
+from regard.cli.options import TranslateOptions
 from regard.decode import check_alignment, generate, together, translate
 from regard.decode.alignment import looking
 from regard.decode.session import Session
@@ -211,12 +211,12 @@ def test_an_empty_source_has_an_empty_translation(words) -> None:
 
 def test_options_let_the_penalty_of_a_run_step_back_with_its_beam() -> None:
     run = Decode(beam=4, coverage_penalty=0.2, replace_unknown=True)
-    assert DecodeOptions(beam=2).over(run) == replace(run, beam=2)
-    assert DecodeOptions(beam=1).over(run) == replace(run, beam=1, coverage_penalty=0.0)
-    assert DecodeOptions(temperature=0.7).over(run) == replace(run, beam=1, temperature=0.7, coverage_penalty=0.0)
-    assert not DecodeOptions(replace_unknown=False).over(run).replace_unknown
+    assert TranslateOptions(beam=2).over(run) == replace(run, beam=2)
+    assert TranslateOptions(beam=1).over(run) == replace(run, beam=1, coverage_penalty=0.0)
+    assert TranslateOptions(temperature=0.7).over(run) == replace(run, beam=1, temperature=0.7, coverage_penalty=0.0)
+    assert not TranslateOptions(replace_unknown=False).over(run).replace_unknown
     with refused("set decode.beam above 1"):
-        DecodeOptions(beam=1, coverage_penalty=0.3).over(run)
+        TranslateOptions(beam=1, coverage_penalty=0.3).over(run)
 
 
 @pytest.mark.parametrize("name", [kind for kind in SYSTEMS if Case(kind).build().reads_source])
