@@ -45,7 +45,7 @@ def measure(trial: Trial) -> list[Row]:
 
 def mixed_up(trial: Trial, run: Run) -> tuple[Run, str]:
     """The run with the tokenizer of another, and what loading that from its folder says."""
-    other = trial.train("data.records=300", "train.steps=1")
+    other = trial.train("data.records=30", "train.steps=1")
     right = (run.path / TOKENIZER).read_bytes()
     (run.path / TOKENIZER).write_bytes((other.path / TOKENIZER).read_bytes())
     try:
