@@ -2,12 +2,9 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from regard.errors import UserError, suggest
-
-if TYPE_CHECKING:
-    from regard.lab.claims.experiment import Experiment
+from regard.lab.claims.experiment import Experiment  # now: loaded later, that file would hide `experiment` below
 
 ZOO = "bugs"
 
@@ -17,11 +14,11 @@ def names() -> dict[str, str]:
     return {f"C{int(file.stem[1:])}": file.stem for file in sorted(Path(__file__).parent.glob("c[0-9][0-9].py"))}
 
 
-def experiments() -> dict[str, "Experiment"]:
+def experiments() -> dict[str, Experiment]:
     return {name: experiment(name) for name in names()}
 
 
-def experiment(name: str) -> "Experiment":
+def experiment(name: str) -> Experiment:
     """A claim's by its id, or the zoo of mistakes."""
     files = {**names(), ZOO: ZOO}
     if (known := name if name == ZOO else name.upper()) not in files:
