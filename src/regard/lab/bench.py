@@ -139,4 +139,14 @@ def timed(device: torch.device, work: Callable[[], Any], clock: Callable[[], flo
     return clock() - began
 
 
+def fastest(device: torch.device, work: Callable[[], Any], repeats: int) -> float:
+    """The fewest seconds of all repeats after one to warm up: what disturbs can only add to them.
+
+    One thread of a CPU is timed by the time it computed, for others may use the same core.
+    """
+    alone = device.type == "cpu" and torch.get_num_threads() == 1
+    work()
+    return min(timed(device, work, time.process_time if alone else time.perf_counter) for _ in range(repeats))
+
+
 BENCHES: dict[str, Callable[..., dict[str, Any]]] = {"step": steps, "decode": decoding, "reading": reading}

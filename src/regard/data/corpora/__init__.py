@@ -2,6 +2,7 @@
 
 from regard.data.corpora.articles import ARTICLES
 from regard.data.corpora.corpus import Corpus
+from regard.data.corpora.distant import DISTANT
 from regard.data.corpora.listops import LISTOPS
 from regard.data.corpora.moods import MOODS
 from regard.data.corpora.recall import RECALL
@@ -17,7 +18,7 @@ CORPORA = {
     corpus.name: corpus
     for corpus in (
         *(ROAD, ROAD_LONG, STDLIB, MOODS, REVIEWS, STORIES, TAGS, TREES, SENSES),
-        *(COPY, REVERSE, RECALL, LISTOPS, ARTICLES),
+        *(COPY, REVERSE, RECALL, DISTANT, LISTOPS, ARTICLES),
     )
 }
 

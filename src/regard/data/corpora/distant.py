@@ -1,0 +1,32 @@
+"""`distant`: a digit, then letters that mean nothing; the answer is the digit, however far back it stands.
+
+    7 k a f a m     7
+
+Nothing but the digit must be kept, so that a row asks how far back a model can look and not how much it can hold. A
+row's length is its number of letters.
+"""
+
+import random
+from collections.abc import Iterator
+
+from regard.data.corpora.corpus import Corpus, drawn_length, split_of
+from regard.data.sources import Record
+
+SIZES = {"train": 20_000, "valid": 300, "test": 600}
+DIGITS, LETTERS = "0123456789", "abcdefghijklmnop"
+LENGTHS = (1, 10_000)
+
+
+def rows(split: str, least: int = 1, most: int = 32) -> Iterator[Record]:
+    """Rows of `least` to `most` letters; a row's text decides its split."""
+    chance = random.Random(f"distant {split}")
+    made = 0
+    while made < SIZES[split]:
+        digit = chance.choice(DIGITS)
+        text = " ".join((digit, *chance.choices(LETTERS, k=drawn_length(chance, least, most))))
+        if split == split_of(text):
+            made += 1
+            yield text, digit
+
+
+DISTANT = Corpus("distant", ("source", "target"), rows, answers=True, lengths=LENGTHS)
