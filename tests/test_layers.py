@@ -13,8 +13,8 @@ import regard
 PACKAGE = Path(regard.__file__).parent
 LAYERS = [
     *("errors", "shapes", "place", "tap", "config", "text", "data", "attention", "blocks", "systems", "decode"),
-    *("objectives", "recipe", "checkpoint", "train", "evaluate", "interop", "explain", "verify", "lab", "serve"),
-    *("lectures", "cli", "__main__"),
+    *("objectives", "recipe", "checkpoint", "train", "evaluate", "interop", "explain", "verify", "lab"),
+    *("exercises", "serve", "lectures", "cli", "__main__"),
 ]
 HOMES = regard._HOMES  # names that `regard` itself offers, each with the module it comes from
 OPTIONAL = (

@@ -6,7 +6,18 @@ from typing import Any
 from cyclopts import App, Group
 
 from regard import __version__
-from regard.cli import comparing, embedding, filling, importing, laboratory, looking, training, using, wording
+from regard.cli import (
+    comparing,
+    embedding,
+    exercising,
+    filling,
+    importing,
+    laboratory,
+    looking,
+    training,
+    using,
+    wording,
+)
 
 app = App(
     name="regard",
@@ -24,7 +35,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         *(filling.fill, embedding.embed, wording.neighbours, using.score),
     ),
     "Look and check": (looking.verify, looking.explain, looking.lectures),
-    "Compare and learn": (comparing.compare, looking.bench, laboratory.lab),
+    "Compare and learn": (comparing.compare, looking.bench, laboratory.lab, exercising.exercise),
 }
 
 for order, (title, commands) in enumerate(COMMANDS.items()):

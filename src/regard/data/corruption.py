@@ -7,6 +7,7 @@ stay as they are, for a model that is used without masks must have a good vector
 each run; the target names each sentinel and what stood there. `restored` puts them together again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,16 +65,23 @@ class Spans:
         cut = parted(hidden, runs, chance)
         kept = parted(len(ids) - hidden + 2, runs + 1, chance)  # one more at either end, which may stay empty
         kept[0], kept[-1] = kept[0] - 1, kept[-1] - 1
-        source: list[np.ndarray] = []
-        target: list[np.ndarray] = []
-        at = 0
-        for sentinel, before, length in zip(self.sentinels, kept, cut, strict=False):
-            mark = np.array([sentinel])
-            source += [ids[at : at + before], mark]
-            at += before
-            target += [mark, ids[at : at + length]]
-            at += length
-        return np.concatenate([*source, ids[at:]]).astype(np.int64), np.concatenate(target).astype(np.int64)
+        return cut_out(ids, kept, cut, self.sentinels)
+
+
+def cut_out(
+    ids: np.ndarray, kept: Sequence[int], cut: Sequence[int], sentinels: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Source and target where so many tokens are kept, then so many cut out, and so on; what is left is kept."""
+    source: list[np.ndarray] = []
+    target: list[np.ndarray] = []
+    at = 0
+    for sentinel, before, length in zip(sentinels, kept, cut, strict=False):
+        mark = np.array([sentinel])
+        source += [ids[at : at + before], mark]
+        at += before
+        target += [mark, ids[at : at + length]]
+        at += length
+    return np.concatenate([*source, ids[at:]]).astype(np.int64), np.concatenate(target).astype(np.int64)
 
 
 def restored(source: list[int], target: list[int], sentinels: tuple[int, ...]) -> list[int]:

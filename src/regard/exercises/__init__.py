@@ -1,0 +1,1 @@
+"""Exercises: functions of the lectures for students to write, held against the library's own."""

@@ -1,0 +1,119 @@
+"""Where a result first differs from the right one, in words."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from regard.shapes import Tensor
+
+RELATIVE, ABSOLUTE = 1e-4, 1e-5
+LONGEST = 60  # characters of a value that are shown
+
+
+def difference(wanted: Any, found: Any, names: Sequence[str]) -> str:
+    """Nothing where there is none. Several `names` are those of several results."""
+    if found is None:
+        return "it returns None; is a `return` missing?"
+    if len(names) == 1:
+        return between(wanted, found, names[0])
+    if not isinstance(found, tuple | list) or len(found) != len(names):
+        return f"it returns {kind(found)}; return {len(names)} things: {', '.join(names)}"
+    return next((told for each in zip(wanted, found, names, strict=True) if (told := between(*each))), "")
+
+
+def between(wanted: Any, found: Any, name: str) -> str:
+    """The same of one result."""
+    if isinstance(wanted, Tensor):
+        return of_tensors(wanted, found, name)
+    found = plain(found)
+    if isinstance(wanted, list | tuple):
+        return of_lists(wanted, found, name)
+    if isinstance(wanted, float):
+        fits = isinstance(found, int | float) and same_number(wanted, float(found))
+    else:
+        fits = type(found) is type(wanted) and found == wanted
+    return "" if fits else f"{name} should be {shown(wanted)} and is {shown(found)}"
+
+
+def of_tensors(wanted: Tensor, found: Any, name: str) -> str:
+    if not isinstance(found, Tensor):
+        return f"{name} is {kind(found)}; a tensor is asked for"
+    found = found.detach()
+    if found.shape != wanted.shape:
+        turned = len(set(wanted.shape)) > 1 and sorted(found.shape) == sorted(wanted.shape)
+        hint = ": the axes stand in another order" if turned else ""
+        return f"{name} has the shape {axes(found)}; it should be {axes(wanted)}{hint}"
+    if holds(found) != holds(wanted):
+        return f"{name} holds {holds(found)}; it should hold {holds(wanted)}"
+    common = torch.float64 if wanted.is_floating_point() else wanted.dtype
+    wanted, found = wanted.to(common), found.to(common)
+    right = torch.isclose(found, wanted, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    if right.all():
+        return ""
+    place = (~right).nonzero()[0].tolist()
+    where = f"{name}{place}" if place else name
+    return f"{where} should be {shown(wanted[tuple(place)].item())} and is {shown(found[tuple(place)].item())}" + (
+        throughout(wanted, found)
+    )
+
+
+def throughout(wanted: Tensor, found: Tensor) -> str:
+    """What is wrong alike everywhere, where that is so: a factor."""
+    if not wanted.is_floating_point() or wanted.numel() < 2:
+        return ""
+    counted = (wanted.abs() > ABSOLUTE) & wanted.isfinite()
+    factor = (found / wanted)[counted]
+    alike = len(factor) > 1 and bool(factor.isfinite().all()) and torch.allclose(factor, factor[0].expand_as(factor))
+    rest = torch.isclose(found[~counted], wanted[~counted], atol=ABSOLUTE, equal_nan=True).all()
+    return f"; all numbers are {factor[0]:.4g} times those that are right" if alike and rest else ""
+
+
+def of_lists(wanted: Sequence[Any], found: Any, name: str) -> str:
+    if not isinstance(found, list | tuple):
+        return f"{name} is {kind(found)}; a list is asked for"
+    for place, (right, given) in enumerate(zip(wanted, found, strict=False)):
+        if told := between(right, given, f"{name}[{place}]"):
+            return told
+    if len(found) != len(wanted):
+        return f"{name} has {len(found)} entries and should have {len(wanted)}: {shown(list(wanted))}"
+    return ""
+
+
+def plain(found: Any) -> Any:
+    """Numbers and lists as Python has them, whoever made them."""
+    if isinstance(found, Tensor):
+        return found.detach().tolist()
+    return found.tolist() if type(found).__module__ == "numpy" else found
+
+
+def same_number(wanted: float, found: float) -> bool:
+    both = math.isnan(wanted) and math.isnan(found)
+    return both or math.isclose(wanted, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def holds(tensor: Tensor) -> str:
+    if tensor.dtype == torch.bool:
+        return "truth values (bool)"
+    if tensor.is_complex():
+        return "complex numbers"
+    return "numbers with a fraction (float)" if tensor.is_floating_point() else "whole numbers (int)"
+
+
+def kind(found: Any) -> str:
+    if isinstance(found, tuple | list):
+        return f"a {type(found).__name__} of {len(found)}"
+    return "a tensor" if isinstance(found, Tensor) else f"a {type(found).__name__}"
+
+
+def axes(tensor: Tensor) -> str:
+    return f"[{' '.join(map(str, tensor.shape))}]"
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in a sentence: tensors by their shape, long ones cut short."""
+    if isinstance(value, Tensor):
+        return axes(value)
+    text = f"{value:.4g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -1,0 +1,128 @@
+"""Files of students: the blank one that they begin with, and the function that is in it."""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from regard.checkpoint import write
+from regard.errors import UserError, suggest
+from regard.exercises.exercise import Exercise, Function
+from regard.exercises.judging import Finding, Stopped, answer
+from regard.exercises.tasks import EXERCISES
+
+HEAD = '''"""Exercise {number}: {name} ({level}; {lectures} of the lectures).
+
+Write the function below, then check it:
+
+    regard exercise check {file}
+{rules}"""
+'''
+AXES = "\nLetters in brackets are the axes of a tensor: x [b t w] has three, of which the last is w wide.\n"
+RULES = "\nWrite it yourself, without torch's {}.\n"
+
+
+class Unfit(Exception):
+    """A file that cannot be tried, and why."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.text)
+        self.finding = finding
+
+
+def begin(exercise: Exercise, folder: Path) -> Path:
+    """Write the blank file of an exercise."""
+    path = folder / exercise.file
+    write(path, blank(exercise).encode())
+    return path
+
+
+def blank(exercise: Exercise) -> str:
+    rules = AXES if "Tensor" in exercise.imports else ""
+    if exercise.without:
+        rules += RULES.format(", ".join(exercise.without))
+    head = HEAD.format(
+        number=exercise.number,
+        name=exercise.name,
+        level=exercise.level,
+        lectures=", ".join(exercise.lectures),
+        file=exercise.file,
+        rules=rules,
+    )
+    source = inspect.getsource(exercise.blank)
+    return "\n".join((head, f"{exercise.imports}\n\n", source)) if exercise.imports else f"{head}\n\n{source}"
+
+
+def belongs(path: Path) -> Exercise:
+    """The exercise that a file is an answer to: by the number it begins with, else by the function that it has."""
+    number = path.name.partition("_")[0]
+    if number.isdecimal() and int(number) in EXERCISES:
+        return EXERCISES[int(number)]
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError):
+        body = []
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    found = [exercise for exercise in EXERCISES.values() if exercise.name in defined]
+    if len(found) != 1:
+        raise UserError(f"{path}: to which exercise is it? Begin its name with the number, as in {EXERCISES[1].file}")
+    return found[0]
+
+
+def answers(folder: Path) -> Iterator[Path]:
+    """The files of a folder whose names begin with the number of an exercise."""
+    for path in sorted(folder.glob("[0-9]*_*.py")):
+        number = path.name.partition("_")[0]
+        if number.isdecimal() and int(number) in EXERCISES:
+            yield path
+
+
+def function_of(path: Path, exercise: Exercise) -> Function:
+    """Run a student's file and give its function."""
+    try:
+        source = path.read_text(encoding="utf-8")
+        tree = ast.parse(source, filename=str(path))
+    except OSError as error:
+        raise Unfit(Finding("not readable", f"the file cannot be read: {error.strerror}")) from None
+    except UnicodeDecodeError:
+        raise Unfit(Finding("not readable", "the file is no text in UTF-8")) from None
+    except SyntaxError as error:
+        raise Unfit(Finding("not Python", f"line {error.lineno or 1} is no Python: {error.msg}")) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Unfit(Finding("not Python", f"the file is no Python: {error}")) from None
+    forbidden(tree, exercise)
+    module = sys.modules["answer"] = ModuleType("answer")
+    module.__file__ = str(path)
+    stopped = answer(lambda: exec(compile(tree, str(path), "exec"), vars(module)), ())
+    if isinstance(stopped, Stopped):
+        raise Unfit(stopped.finding("the file", str(path)))
+    function = getattr(module, exercise.name, None)
+    if not callable(function):
+        known = [name for name, value in vars(module).items() if inspect.isfunction(value)]
+        told = suggest(exercise.name, known) if known else ""
+        raise Unfit(Finding("no function", f"there is no function {exercise.name}{told}; keep its name"))
+    return function
+
+
+def forbidden(tree: ast.Module, exercise: Exercise) -> None:
+    """Stop at what would do the exercise for the student: the library itself, and what torch has ready."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                used, modules = set(), {name.name.partition(".")[0] for name in names}
+            case ast.ImportFrom(module=module, names=names):
+                used, modules = {name.name for name in names}, {(module or "").partition(".")[0]}
+            case ast.Attribute(attr=attr):
+                used, modules = {attr}, set()
+            case _:
+                continue
+        if "regard" in modules:
+            raise Unfit(
+                Finding("imports regard", f"line {node.lineno} imports regard, which has the answer: write it yourself")
+            )
+        if taken := sorted(used & set(exercise.without)):
+            raise Unfit(
+                Finding("ready-made", f"line {node.lineno} uses {taken[0]}, which is the exercise: write it yourself")
+            )

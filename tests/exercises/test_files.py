@@ -1,0 +1,140 @@
+"""Files of students: the blank one, broken ones, and those that would harm others."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from regard.errors import UserError
+from regard.exercises import checking
+from regard.exercises.checking import Answer, Checked, check, collect
+from regard.exercises.files import begin, belongs, blank
+from regard.exercises.tasks import EXERCISES, exercise
+
+RIGHT = "import torch\ndef softmax(scores):\n    p = torch.exp(scores - scores.amax(-1, keepdim=True))\n"
+RIGHT += "    return p / p.sum(-1, keepdim=True)\n"
+BODY = "import torch\ndef softmax(scores):\n    {}\n"
+BROKEN = {
+    "syntax": ("def softmax(scores:\n", "not Python", "line 1 is no Python: '(' was never closed"),
+    "indented": ("def softmax(scores):\nreturn 1\n", "not Python", "line 2 is no Python: expected an indented block"),
+    "empty": ("", "no function", "there is no function softmax; keep its name"),
+    "renamed": ("def softmaxx(scores):\n    pass\n", "no function", "softmax; did you mean 'softmaxx'?; keep its name"),
+    "no-function": ("softmax = 3\n", "no function", "there is no function softmax"),
+    "at-once": ("import torch\n1 / 0\n", "stops", "the file stops in line 2: ZeroDivisionError: division by zero"),
+    "no-module": ("import nothing_there\n", "stops", "in line 1: ModuleNotFoundError: No module named 'nothing_there'"),
+    "inside": (
+        BODY.format("x = 0\n    return scores.nothing"),
+        "stops",
+        "softmax([1 2]) stops in line 4: AttributeError: ",
+    ),
+    "many-lines": (BODY.format("raise ValueError('one\\n' * 999)"), "stops", "in line 3: ValueError: one one one"),
+    "none": (BODY.format("pass"), "another result", "softmax([1 2]): it returns None; is a `return` missing?"),
+    "arguments": ("def softmax():\n    pass\n", "stops", "softmax([1 2]) stops: TypeError: softmax() takes 0"),
+    "exit": ("import sys\nsys.exit(3)\n", "stops", "the file stops in line 2: SystemExit: 3"),
+    "ctrl-c": (BODY.format("raise KeyboardInterrupt"), "stops", "stops in line 3: KeyboardInterrupt"),
+    "deep": (BODY.format("return softmax(scores)"), "stops", "RecursionError: maximum recursion depth exceeded"),
+    "asks": (BODY.format("return input()"), "stops", "stops in line 3: "),
+    "memory": (BODY.format("return torch.ones(10**13)"), "stops", "stops in line 3: RuntimeError: "),
+    "killed": ("import os\nos.kill(os.getpid(), 11)\n", "ends Python", "before it is checked (signal 11)"),
+    "left": (BODY.format("import os; os._exit(0)"), "ends Python", "before it is checked (exit code 0)"),
+    "library": (f"from regard.attention import attend\n{RIGHT}", "imports regard", "line 1 imports regard"),
+    "ready-made": (
+        BODY.format("return scores.softmax(-1)"),
+        "ready-made",
+        "line 3 uses softmax, which is the exercise",
+    ),
+    "in-place": (BODY.format("scores -= 1; return scores"), "changes its input", "changes scores; work on a copy"),
+    "loop": (BODY.format("while True: pass"), "no end", "it takes more than 2 seconds"),
+    "fork": (BODY.format("import os\n    if os.fork(): os._exit(0)\n    while True: pass"), "no end", "more than 2"),
+}
+
+
+def written(folder: Path, text: str | bytes, name: str = "02_softmax.py") -> Answer:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return Answer(path, belongs(path))
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checked]:
+    """All of them, one after another, with a right one between any two."""
+    folder = tmp_path_factory.mktemp("students")
+    files = [written(folder / name, text) for name, (text, _, _) in BROKEN.items()]
+    files.append(written(folder / "bytes", b"\xff\xfe\x00def"))
+    right = written(folder / "right", f"print('noise')\n{RIGHT}")
+    both = [each for file in files for each in (file, right)]
+    checked = list(check(both, seconds=2))
+    assert all(each.passed for each in checked[1::2]), "a broken file has harmed the one after it"
+    return {each.answer.student: each for each in checked[::2]}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_one_clear_line(name: str, broken: dict[str, Checked]) -> None:
+    _, mistake, text = BROKEN[name]
+    found = broken[name].findings[0]
+    assert found.mistake == mistake and text in found.text
+    assert "\n" not in found.text and len(found.text) < 300 and "Traceback" not in found.text
+
+
+def test_bytes_that_are_no_text(broken: dict[str, Checked]) -> None:
+    assert broken["bytes"].findings[0].text == "the file is no text in UTF-8"
+
+
+def test_a_file_that_changes_torch_for_all_changes_it_for_itself(tmp_path: Path) -> None:
+    one = written(tmp_path / "one", f"import torch\ntorch.exp = None\ntorch.set_default_dtype(torch.float64)\n{RIGHT}")
+    two = written(tmp_path / "two", RIGHT)
+    assert [each.passed for each in check([one, two])] == [False, True]
+
+
+@pytest.mark.parametrize("task", EXERCISES.values(), ids=lambda task: task.name)
+def test_the_blank_file_runs_and_says_how_it_is_checked(task, tmp_path: Path) -> None:
+    path = begin(task, tmp_path)
+    text = path.read_text()
+    assert path.name == task.file and text == blank(task)
+    assert f"regard exercise check {task.file}" in text and "raise NotImplementedError" in text
+    assert all(each in text for each in (*task.lectures, *task.without, task.about))
+    assert max(map(len, text.splitlines())) <= 120
+    names: dict = {}
+    exec(compile(text, str(path), "exec"), names)
+    assert names[task.name].__doc__ == task.blank.__doc__
+    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    assert used <= {*names, *dir(__builtins__), *__builtins__}, "a name that the file does not have"
+
+
+def test_a_file_under_another_name_is_known_by_its_function(tmp_path: Path) -> None:
+    assert written(tmp_path, RIGHT, "mine.py").exercise is exercise("softmax")
+    assert written(tmp_path, "broken(", "3_x.py").exercise is exercise("3")
+    for text in ("x = 1\n", "broken(", f"{RIGHT}def bpe():\n    pass\n"):
+        with pytest.raises(UserError, match="to which exercise is it"):
+            written(tmp_path, text, "mine.py")
+
+
+def test_answers_are_found_by_file_folder_number_and_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("anna/02_softmax.py", "anna/03_x.py", "ben/02_softmax.py", "ben/99_y.py", "ben/notes.txt"):
+        written_file = tmp_path / name
+        written_file.parent.mkdir(exist_ok=True)
+        written_file.write_text("")
+    monkeypatch.chdir(tmp_path)
+
+    def found(*words: str) -> list[str]:
+        return [f"{each.student}/{each.file.name}" for each in collect(words)]
+
+    assert found("anna") == ["anna/02_softmax.py", "anna/03_x.py"]
+    assert found("anna", "ben", "softmax") == ["anna/02_softmax.py", "ben/02_softmax.py"]
+    assert found("anna", "ben", "3") == ["anna/03_x.py", "ben/03_scaled_dot_product.py"], "missing ones are named too"
+    assert found("anna/03_x.py") == ["anna/03_x.py"]
+    monkeypatch.chdir(tmp_path / "ben")
+    assert found() == found(".") == ["ben/02_softmax.py"]
+    assert found("../anna/03_x.py", "2") == ["anna/03_x.py", "ben/02_softmax.py"]
+    with pytest.raises(UserError, match="no file, folder or exercise 'softmx'; did you mean 'softmax'"):
+        collect(["softmx"])
+    (tmp_path / "none").mkdir()
+    with pytest.raises(UserError, match=r"no answers in .*none; 'regard exercise start 1' begins one"):
+        collect([str(tmp_path / "none")])
+
+
+def test_a_defect_of_our_own_is_no_mistake_of_a_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "CHILD", ("false",))
+    with pytest.raises(RuntimeError, match="has ended"):
+        list(check([written(tmp_path, RIGHT)]))

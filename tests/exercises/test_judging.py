@@ -1,0 +1,102 @@
+"""What is said about answers that no known mistake explains."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from regard.exercises.comparing import difference
+from regard.exercises.exercise import Function
+from regard.exercises.judging import judge
+from regard.exercises.tasks import exercise
+from tests.exercises import answers
+
+
+def first(name: str, function: Function) -> str:
+    return judge(exercise(name), function)[0].text
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda scores: None, "softmax([1 2]): it returns None; is a `return` missing?"),
+        (lambda scores: [0.1], "softmax([1 2]): weights is a list of 1; a tensor is asked for"),
+        (lambda scores: scores.numpy(), "softmax([1 2]): weights is a ndarray; a tensor is asked for"),
+        (lambda scores: scores[0], "softmax([1 2]): weights has the shape [2]; it should be [1 2]"),
+        (lambda scores: scores.T, "weights has the shape [2 1]; it should be [1 2]: the axes stand in another order"),
+        (lambda scores: scores > 0, "it should hold numbers with a fraction (float)"),
+        (lambda scores: scores.softmax(-1) + 0.5, "weights[0, 0] should be 0.2689 and is 0.7689"),
+        (lambda scores: -2 * scores.softmax(-1), "is -0.5379; all numbers are -2 times those that are right"),
+        (lambda scores: scores.foo, "softmax([1 2]) stops: AttributeError: 'Tensor' object has no attribute 'foo'"),
+        (lambda: 0, "softmax([1 2]) stops: TypeError: "),
+    ],
+)
+def test_where_it_first_differs(function: Function, said: str) -> None:
+    assert said in first("softmax", function)
+
+
+def test_two_results_are_asked_for_by_name() -> None:
+    assert "it returns a tensor; return 2 things: weights, context" in first("attention", lambda q, k, v, p: q)
+    found = first("attention", lambda *given: (answers.attention(*given)[0], given[2]))
+    assert "attention([1 1 3 2], [1 1 3 2], [1 1 3 11], [1 3]): context[0, 0, 0, 0] should be" in found
+
+
+def test_lists_and_numbers_of_any_make_are_taken() -> None:
+    gleu, beam = answers.gleu, answers.beam_step
+    assert judge(exercise("gleu"), lambda *texts: np.float64(gleu(*texts))) == []
+    assert judge(exercise("gleu"), lambda *texts: torch.tensor(gleu(*texts))) == []
+    listed = judge(exercise("beam_step"), lambda *given: [[list(pair) for pair in part] for part in beam(*given)])
+    assert listed == []
+    doubled = judge(exercise("softmax"), lambda scores: answers.softmax(scores.double()))
+    assert doubled == []
+
+
+def test_a_list_tells_its_first_entry_that_is_wrong_and_then_its_length() -> None:
+    spans = answers.cut_spans
+    assert "target has 2 entries and should have 3" in first("cut_spans", lambda *g: (spans(*g)[0], spans(*g)[1][:-1]))
+    assert "pieces[0] should be 'le' and is 'l'" in first("bpe", lambda word, learnt: [*word[::2]])
+
+
+def test_an_input_that_is_changed_is_named() -> None:
+    def in_place(scores: torch.Tensor) -> torch.Tensor:
+        scores -= scores.max()
+        return answers.softmax(scores)
+
+    (found,) = judge(exercise("softmax"), in_place)
+    assert found.mistake == "changes its input" and "softmax([1 2]) changes scores; work on a copy" in found.text
+
+
+def test_two_mistakes_at_once_are_both_named() -> None:
+    """No scaling, and nan for a text without keys: each explains its own inputs."""
+
+    def twice(query, key, value, present):
+        weights = (query @ key.mT).masked_fill(~present[:, None, None], -math.inf).softmax(-1)
+        return weights, weights @ value
+
+    found = [each.mistake for each in judge(exercise("attention"), twice)]
+    assert found[0] == "no scaling" and found[1] == "another result"
+
+    def rows_and_end(totals, chances, beam, end):
+        wrong = answers.beam_step([0.0] * len(totals), chances, beam, end)
+        return wrong if beam != 2 else ([*wrong[0]], [])
+
+    assert judge(exercise("beam_step"), rows_and_end)[0].mistake == "totals left out"
+
+
+def test_a_function_that_is_right_on_the_inputs_must_obey_the_laws_too() -> None:
+    """One that has learnt the mask of 13 tokens by heart, and nothing else."""
+
+    def by_heart(length: int) -> torch.Tensor:
+        return answers.causal_mask(length) if length != 7 else torch.ones(7, 7).bool()
+
+    found = judge(exercise("causal_mask"), by_heart)
+    assert [each.mistake for each in found] == ["a law", "a law"]
+    assert found[0].text == "it should be so, and is not: the past ignores the future"
+
+
+def test_nan_equals_nan_and_nothing_else() -> None:
+    nan = torch.tensor([math.nan, 1.0])
+    assert not difference(nan, nan.clone(), ("x",))
+    assert difference(nan, torch.tensor([0.0, 1.0]), ("x",)) == "x[0] should be nan and is 0"
+    assert not difference(math.nan, math.nan, ("x",)) and difference(1.0, math.nan, ("x",))
