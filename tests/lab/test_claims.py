@@ -130,6 +130,17 @@ def test_trials_of_another_plan_are_run_again(made, tmp_path):
     assert "another experiment" in said[0]
 
 
+def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
+    codes = []
+    for measuring, words in (("return 1", "one"), ("return 1", "two"), ("return 2", "two")):
+        file = tmp_path / "c00.py"
+        file.write_text(f"def measure(trial):\n    {measuring}\n\n\nEXPERIMENT = {words!r}\n")
+        space: dict = {}
+        exec(compile(file.read_text(), str(file), "exec"), space)
+        codes.append(replace(made, measure=space["measure"]).said("small")["code"])
+    assert codes[0] == codes[1] != codes[2]
+
+
 def test_a_trial_that_fails_leaves_no_verdict_and_says_why(made, tmp_path):
     found, said = run(replace(made, measure=broken), tmp_path / "out")
     assert found is None
@@ -160,7 +171,9 @@ def test_the_report_has_every_claim_with_its_figure_and_needs_nothing_else(made,
     text, page = (path.read_text() for path in write_report([found], tmp_path / "out" / "small"))
     assert text == markdown([found])
     assert "1 claims: 1 true here" in text
-    assert "![Letters](C0/figure.svg)" in text
+    assert '<img src="C0/figure.svg" alt="Letters">' in text
+    assert "[C0](#c0-letters)" in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
     assert page.count("data:image/svg+xml;base64,") == 2
     assert "&lt;higher&gt;" in page
     assert "http" not in page.replace("http-equiv", "")
@@ -179,8 +192,7 @@ def test_an_experiment_is_one_short_file_without_a_model_or_a_training_of_its_ow
     each = EVERY[name]
     text = Path(__import__(each.measure.__module__, fromlist=["x"]).__file__).read_text()
     assert len(text.splitlines()) <= 125
-    for own in ("nn.Module", ".backward(", "optim.", "class "):
-        assert own not in text
+    assert not [own for own in ("class ", ".backward(", "optim.") if own in text]
     assert each.id == name
     assert name in [entry.id for entry in lectures.entries()]
     for words in (each.title, each.claim, each.method, each.refuted, each.otherwise):

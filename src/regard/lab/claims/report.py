@@ -1,9 +1,11 @@
 """The report of many experiments: what came out of each, with its figure, as Markdown and as one page of HTML."""
 
 import base64
+import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from regard.checkpoint import write
@@ -35,16 +37,37 @@ def markdown(results: list[dict[str, Any]]) -> str:
     """A table of all, then each by itself."""
     parts = [f"# The laboratory: {counted(results)}", "| claim | | verdict | seeds | time |\n|---|---|---|---|---|"]
     parts[-1] += "".join(
-        f"\n| [{each['id']}](#{each['id'].lower()}) | {each['claim']} | {each['verdict']} | {len(each['seeds'])} "
+        f"\n| [{each['id']}](#{anchor(each)}) | {each['claim']} | {each['verdict']} | {len(each['seeds'])} "
         f"| {duration(each['seconds'])} |"
         for each in results
     )
-    for each in results:
-        parts.append(f'<a id="{each["id"].lower()}"></a>\n\n## {each["id"]}: {each["title"]}')
-        parts.append(f"*{each['claim']}*\n\n{each['method']}")
-        parts.append(f"**{each['sentence']}**\n\n![{each['title']}]({each['id']}/{FIGURE}.svg)")
-        parts.append("\n".join(f"- {line}" for line in told(each)))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *(chapter(each, f"{each['id']}/{FIGURE}") for each in results)]) + "\n"
+
+
+def heading(results: dict[str, Any]) -> str:
+    return f"{results['id']}: {results['title']}"
+
+
+def anchor(results: dict[str, Any]) -> str:
+    """What a link to its heading names."""
+    return re.sub(r"[^\w\- ]", "", heading(results).lower()).replace(" ", "-")
+
+
+def filled(text: str, later: str = "") -> str:
+    """In lines as long as a page of source has; `later` begins all but the first."""
+    return fill(text, 120, subsequent_indent=later, break_long_words=False, break_on_hyphens=False)
+
+
+def chapter(results: dict[str, Any], figure: str) -> str:
+    """One experiment; `figure` is where its pictures lie, without their endings."""
+    picture = (
+        f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{figure}-dark.svg">\n'
+        f'<img src="{figure}.svg" alt="{escape(results["title"])}">\n</picture>'
+    )
+    lines = "\n".join(filled(f"- {line}", "  ") for line in told(results))
+    words = [f"*{results['claim']}*", results["method"], f"**{results['sentence']}**"]
+    claim, method, sentence = (filled(text) for text in words)
+    return "\n\n".join([f"## {heading(results)}", claim, method, sentence, picture, lines])
 
 
 def told(results: dict[str, Any]) -> Iterator[str]:
