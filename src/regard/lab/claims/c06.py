@@ -1,0 +1,81 @@
+"""C6: attention alone re-averages values, so without the feed-forward layer stacking gains little."""
+
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.panels import Lines
+from regard.lab.claims.texts import library, nats, windows
+from regard.lab.claims.trial import Row, Trial
+from regard.systems import parameters
+
+WITH, WITHOUT = "with feed-forward", "attention alone"
+
+
+def measure(trial: Trial) -> list[Row]:
+    """The loss on unseen text at each depth."""
+    files, rows = library(trial, trial.size["characters"]), []
+    for depth in trial.size["depths"]:
+        run = trial.train(*files, f"system.depth={depth}")
+        loss = float(nats(run, windows(run, trial.size["read"])).mean())
+        rows.append({"depth": depth, "parameters": parameters(run.model), "loss": loss})
+    return rows
+
+
+def gained(of: Found, arm: str) -> float:
+    """How far the loss falls from one layer to the most."""
+    depths = [row["depth"] for row in of.rows]
+    return of("loss", arm, depth=min(depths)) - of("loss", arm, depth=max(depths))
+
+
+def worse(of: Found) -> float:
+    """By how much the deepest model without is above the deepest with."""
+    return of.last("loss", WITHOUT, "depth") - of.last("loss", WITH, "depth")
+
+
+EXPERIMENT = Experiment(
+    id="C6",
+    title="The feed-forward layer",
+    claim="Attention alone only re-averages values: without the feed-forward layer, stacking gains little.",
+    method="GPTs of one, two and more layers on the characters of Python's library, with feed-forward layers and "
+    "without; residuals and norms stay. Then all read unseen text.",
+    refuted="a stack of attention alone gains as much from depth as one with feed-forward layers",
+    arms={WITH: Arm("gpt"), WITHOUT: Arm("gpt", "system.feedforward='none'")},
+    pair=True,
+    small=Size(
+        *(30, "system.width=64", "system.context=64", "train.steps=800", "train.batch_tokens=512"),
+        characters=500_000,
+        depths=(1, 2, 4),
+        read=25_000,
+    ),
+    full=Size(
+        *(90, "system.width=256", "system.heads=8", "system.context=128", "train.steps=2000"),
+        *("train.batch_tokens=8192", "train.rate=1e-3"),
+        characters=8_000_000,
+        depths=(1, 2, 4, 8),
+        read=400_000,
+    ),
+    measure=measure,
+    predictions=(
+        Prediction(
+            "from the least depth to the greatest the loss falls by at least 0.05 nats with feed-forward layers, and "
+            "by at most half as much without",
+            lambda of: gained(of, WITH) >= max(0.05, 2 * gained(of, WITHOUT)),
+        ),
+        Prediction("the deepest stack of attention alone is at least 0.05 nats worse", lambda of: worse(of) >= 0.05),
+    ),
+    tells=lambda of: (
+        f"from one layer to the most the loss falls by {gained(of, WITH):.2f} nats with feed-forward layers and by "
+        f"{gained(of, WITHOUT):.2f} without, and the deepest model without is {worse(of):.2f} nats worse"
+    ),
+    otherwise="residuals and norms: with them layers of attention still find patterns of two and three steps, and a "
+    "stack without residuals would only average; or a task that asks for more than looking up, such as arithmetic",
+    panels=(
+        Lines(x="depth", y="loss", title="By depth", across="layers", label="nats per character", log="x"),
+        Lines(
+            x="parameters",
+            y="loss",
+            title="By size",
+            across="parameters",
+            label="nats per character",
+            log="x",
+        ),
+    ),
+)
