@@ -41,7 +41,11 @@ def markdown(results: list[dict[str, Any]]) -> str:
         f"| {duration(each['seconds'])} |"
         for each in results
     )
-    return "\n\n".join([*parts, *(chapter(each, f"{each['id']}/{FIGURE}") for each in results)]) + "\n"
+    for each in results:
+        place = each["id"]
+        files = ", ".join(f"[{name}]({place}/{name})" for name in (NUMBERS, RESULTS))
+        parts.append(f"{chapter(each, f'{place}/{FIGURE}')}\n- {files}")
+    return "\n\n".join(parts) + "\n"
 
 
 def heading(results: dict[str, Any]) -> str:
@@ -80,7 +84,7 @@ def told(results: dict[str, Any]) -> Iterator[str]:
     timed = f", times ({', '.join(results['timed'])}) apart" if results["timed"] else ""
     yield (
         f"`{results['command']}` on {results['device']}, {duration(results['seconds'])} in all trials; "
-        f"numbers `{results['fingerprint']}`{timed}: {results['id']}/{NUMBERS}, {results['id']}/{RESULTS}"
+        f"numbers `{results['fingerprint']}`{timed}"
     )
 
 
