@@ -91,6 +91,8 @@ class Lines(Panel):
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         if "y" in self.log:
             axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.yaxis.set_minor_formatter(lambda value, _: "")
         axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
 
 
