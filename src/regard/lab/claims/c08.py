@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     tells=lambda of: (
         f"one head takes {of('flops', ONE):.0f} thousand FLOPs a character and eight take {of('flops', SEVERAL):.0f}; "
         f"two of eight heads give {mean_distance(of):.0%} of their weight to different characters, and the loss on "
-        f" unseen text is {of('unseen', ONE):.2f} nats with one and {of('unseen', SEVERAL):.2f} with eight"
+        f"unseen text is {of('unseen', ONE):.2f} nats with one and {of('unseen', SEVERAL):.2f} with eight"
     ),
     otherwise="counting what is done number by number, for the softmax has as many rows as heads, or heads that keep "
     "the full width (system.head_width)",

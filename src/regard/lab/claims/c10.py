@@ -1,0 +1,119 @@
+"""C10: layer norm trains faster, small changes in early layers are amplified without it, and its place matters."""
+
+import torch
+
+from regard.checkpoint import Run
+from regard.lab.claims.experiment import Experiment, Found, Prediction
+from regard.lab.claims.panels import Lines
+from regard.lab.claims.texts import library, nats, windows
+from regard.lab.claims.trial import Arm, Row, Size, Trial, history
+from regard.shapes import Int, Tensor
+from regard.tap import record
+
+PRE, POST, NONE = "norm before", "norm after", "no norm"
+MOVED = 0.01  # of their own size: the change of the first layer's weights
+
+
+def measure(trial: Trial) -> list[Row]:
+    """The loss for each rate; of the best one the curve, and what becomes of a change in the first layer."""
+    files, found = library(trial, trial.size["characters"]), []
+    for rate in trial.size["rates"]:
+        run = trial.train(*files, f"train.rate={rate}")
+        found.append((float(nats(run, windows(run, trial.size["read"])).mean()), rate, run))
+    _, _, best = min(found, key=lambda each: each[0])
+    curve = [{"step": event["step"], "train": event["loss"]} for event in history(best)]
+    changes = moved(best, windows(best, trial.size["seen"]), torch.Generator().manual_seed(trial.seed))
+    by_layer = [{"layer": layer, "change": change / changes[0]} for layer, change in enumerate(changes, 1)]
+    return [*({"rate": rate, "loss": loss} for loss, rate, _ in found), *curve, *by_layer]
+
+
+@torch.no_grad()
+def moved(run: Run, text: Int[Tensor, "n t"], chance: torch.Generator) -> list[float]:
+    """Layer by layer how much the stream changes, as a part of its size, when the weights of the first layer do."""
+    before = streams(run, text)
+    for name, part in run.model.named_parameters():
+        if ".blocks.0." in name and part.dim() > 1:
+            drawn = torch.randn(part.shape, generator=chance).to(part.device)
+            part.add_(drawn, alpha=MOVED * float(part.norm() / drawn.norm()))
+    pairs = zip(before, streams(run, text), strict=True)
+    return [float(((new - old).norm(dim=-1) / old.norm(dim=-1)).mean()) for old, new in pairs]
+
+
+def streams(run: Run, text: Int[Tensor, "n t"]) -> list[Tensor]:
+    with record(run.model, "*.stream") as seen:
+        run.model.decode(text)
+    return list(seen.values())
+
+
+def best(of: Found, arm: str) -> float:
+    """The lowest loss of all rates."""
+    return min(of("loss", arm, rate=rate) for rate in rates(of))
+
+
+def rates(of: Found) -> list[float]:
+    return sorted({row["rate"] for row in of.rows if "rate" in row})
+
+
+def apart(of: Found) -> float:
+    """How far the two places of the norm are apart at the highest rate."""
+    return of.last("loss", POST, "rate") - of.last("loss", PRE, "rate")
+
+
+EXPERIMENT = Experiment(
+    id="C10",
+    title="Layer normalisation",
+    claim="Layer norm trains faster; small changes in early layers are amplified without it; its place matters.",
+    method="Deep GPTs on the characters of Python's library, with the norm before each sublayer, after it, and without "
+    "any, as many steps each and at several rates. At each one's best rate, the weights of the first layer are then "
+    f"moved by {MOVED:.0%} of their size, and the change of the stream is followed from layer to layer.",
+    refuted="without norms the model at its best rate is as good after as many steps",
+    arms={PRE: Arm("gpt"), POST: Arm("gpt", "system.norm='post'"), NONE: Arm("gpt", "system.normalizer='none'")},
+    pair=True,
+    settings=("train.log_every=20",),
+    small=Size(
+        *(40, "system.width=64", "system.depth=6", "system.context=32", "train.steps=400", "train.batch_tokens=512"),
+        characters=300_000,
+        rates=(1e-3, 3e-3, 1e-2),
+        read=16_000,
+        seen=2_000,
+    ),
+    full=Size(
+        *(50, "system.width=256", "system.heads=8", "system.depth=12", "system.context=128", "train.steps=500"),
+        *("train.batch_tokens=8192", "train.warmup=50"),
+        characters=4_000_000,
+        rates=(3e-4, 1e-3, 3e-3),
+        read=128_000,
+        seen=32_000,
+    ),
+    measure=measure,
+    predictions=(
+        Prediction(
+            "each at its best rate, the model without norms is at least 0.05 nats worse after as many steps",
+            lambda of: best(of, NONE) >= min(best(of, PRE), best(of, POST)) + 0.05,
+        ),
+        Prediction(
+            "from the first layer to the last a change grows at least twice as much without norms as with either",
+            lambda of: (
+                of.last("change", NONE, "layer") >= 2 * max(of.last("change", arm, "layer") for arm in (PRE, POST))
+            ),
+        ),
+        Prediction(
+            "at the highest rate the two places of the norm are at least 0.1 nats apart",
+            lambda of: abs(apart(of)) >= 0.1,
+        ),
+    ),
+    tells=lambda of: (
+        f"at their best rates {best(of, PRE):.2f} nats with norms before, {best(of, POST):.2f} after and "
+        f"{best(of, NONE):.2f} without; from the first layer to the last a change becomes "
+        f"{of.last('change', PRE, 'layer'):.2f}, {of.last('change', POST, 'layer'):.2f} and "
+        f"{of.last('change', NONE, 'layer'):.2f} times as large; at the highest rate norms after are "
+        f"{apart(of):+.2f} nats from norms before"
+    ),
+    otherwise="depth, and how weights are drawn at the start: small ones at the end of every branch, as here, keep a "
+    "stack without norms calm; a long warm-up lets norms after sublayers catch up",
+    panels=(
+        Lines(x="rate", y="loss", title="By learning rate", across="rate", label="nats per character", log="x"),
+        Lines(x="step", y="train", title="Training at the best rate", across="steps", label="nats per character"),
+        Lines(x="layer", y="change", title="A change in the first layer", across="layer", label="times the first's"),
+    ),
+)
