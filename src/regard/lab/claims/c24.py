@@ -80,7 +80,7 @@ def farthest(of, arm: str) -> float:
     return max(row[name] for row in of.rows if row["arm"] == arm for name in ("losses", "gradient"))
 
 
-OVER = {"x": "length", "across": "tokens", "log": "xy"}
+OVER: Row = {"x": "length", "across": "tokens", "log": "xy"}
 EXPERIMENT = Experiment(
     id="C24",
     title="All prefixes at once",

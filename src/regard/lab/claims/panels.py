@@ -83,7 +83,8 @@ class Lines(Panel):
                 continue
             at, look = [x for x, _ in points], theme.style(number)
             marked = {} if len(points) <= 12 else {"marker": None}
-            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=5, linewidth=1.7)
+            size = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)  # so that no line hides one below it
+            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=size[0], linewidth=size[1])
             low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
             axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
         if "x" in self.log:
@@ -92,7 +93,7 @@ class Lines(Panel):
         if "y" in self.log:
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axes.yaxis.set_minor_formatter(lambda value, _: "")
+            axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if between(value, axes.get_ylim()) else "")
         axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
 
 
@@ -161,6 +162,11 @@ class Map(Panel):
         bar.ax.tick_params(labelsize=7.5, colors=theme.faint, length=2)
         bar.outline.set_visible(False)
         axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
+
+
+def between(value: float, limits: tuple[float, float]) -> bool:
+    """Whether a logarithmic axis says this number too, beside powers of ten: 2, 5, 20 and so on where those are few."""
+    return f"{value:e}"[:4] in ("2.00", "5.00") and limits[1] < 100 * limits[0]
 
 
 def by_seed(rows: Sequence[Row], arm: str, name: str, at: Row) -> list[float]:
