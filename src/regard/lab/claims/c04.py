@@ -78,8 +78,8 @@ EXPERIMENT = Experiment(
     pair=True,
     settings=("system.dropout=0.0", "system.context=48"),
     small=Size(
-        *(40, "system.width=64", "system.depth=2", "system.hidden=128"),
-        *("train.steps=600", "train.batch_tokens=768", "train.rate=2e-3"),
+        *(36, "system.width=64", "system.depth=2", "system.hidden=128"),
+        *("train.steps=900", "train.batch_tokens=768", "train.rate=2e-3"),
     ),
     full=Size(75, "system.width=256", "system.depth=4", "train.steps=3000", "train.batch_tokens=4096"),
     measure=measure,

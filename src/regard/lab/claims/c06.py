@@ -34,15 +34,15 @@ EXPERIMENT = Experiment(
     id="C6",
     title="The feed-forward layer",
     claim="Attention alone only re-averages values: without the feed-forward layer, stacking gains little.",
-    method="GPTs of one, two and more layers on the characters of Python's library, with feed-forward layers and "
+    method="GPTs of one layer and of more on the characters of Python's library, with feed-forward layers and "
     "without; residuals and norms stay. Then all read unseen text.",
     refuted="a stack of attention alone gains as much from depth as one with feed-forward layers",
     arms={WITH: Arm("gpt"), WITHOUT: Arm("gpt", "system.feedforward='none'")},
     pair=True,
     small=Size(
-        *(30, "system.width=64", "system.context=64", "train.steps=800", "train.batch_tokens=512"),
-        characters=500_000,
-        depths=(1, 2, 4),
+        *(50, "system.width=64", "system.context=64", "train.steps=2000", "train.batch_tokens=768"),
+        characters=1_500_000,
+        depths=(1, 4),
         read=25_000,
     ),
     full=Size(

@@ -24,7 +24,7 @@ def measure(trial: Trial) -> list[Row]:
     curve = [{"step": event["step"], "train": event["loss"]} for event in history(best)]
     changes = moved(best, windows(best, trial.size["seen"]), torch.Generator().manual_seed(trial.seed))
     by_layer = [{"layer": layer, "change": change / changes[0]} for layer, change in enumerate(changes, 1)]
-    return [*({"rate": rate, "loss": loss} for loss, rate, _ in found), *curve, *by_layer]
+    return [*({"rate": 1e3 * rate, "loss": loss} for loss, rate, _ in found), *curve, *by_layer]
 
 
 @torch.no_grad()
@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
     otherwise="depth, and how weights are drawn at the start: small ones at the end of every branch, as here, keep a "
     "stack without norms calm; a long warm-up lets norms after sublayers catch up",
     panels=(
-        Lines(x="rate", y="loss", title="By learning rate", across="rate", label="nats per character", log="x"),
+        Lines(x="rate", y="loss", title="By rate", across="rate, thousandths", label="nats per character", log="x"),
         Lines(x="step", y="train", title="Training at the best rate", across="steps", label="nats per character"),
         Lines(x="layer", y="change", title="A change in the first layer", across="layer", label="times the first's"),
     ),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TALL, LEFT, GAP, FOOT = 2.7, 0.65, 0.3, 0.75  # inches: of a panel, on its left and right, below it
-LETTERS = 13  # to an inch, in the smaller letters
+LETTERS = 12  # to an inch, in the smaller letters
 LEAST, MOST = 7.5, 15.5  # inches: what a title needs, and what a page has
 
 
