@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.exercises.tasks import EXERCISES
-from tests.cli.shell import contents, finished, fine, refused, regard, start, wait_for
+from tests.cli.shell import contents, fine, finished, refused, regard, start, wait_for
 from tests.exercises.test_files import RIGHT, written
 
 UNSCALED = "def scaled_dot_product(query, key):\n    return query @ key.mT\n"

@@ -43,6 +43,25 @@ BROKEN = {
         "ready-made",
         "line 3 uses softmax, which is the exercise",
     ),
+    "named-library": (
+        BODY.format("import importlib as i; return i.import_module('regard.attention.attend').softmax_or_zero(scores)"),
+        "imports regard",
+        "line 3 imports regard",
+    ),
+    "named-function": (
+        BODY.format("return getattr(torch, 'softmax')(scores, -1)"),
+        "ready-made",
+        "line 3 uses softmax, which is the exercise",
+    ),
+    "star": (f"from torch.nn.functional import *\n{RIGHT}", "ready-made", "line 1 imports all of torch: name what you"),
+    "beside": ("from helper import attend\n", "stops", "ImportError: regard has the answer: write it yourself"),
+    "not-there": (
+        BODY.format("return scores.bool() @ scores.bool().mT"),
+        "stops",
+        "NotImplementedError: ",
+    ),
+    "sparse": (BODY.format("return scores.to_sparse()"), "not checked", "it cannot be checked: NotImplementedError: "),
+    "patched": (f"import torch\ntorch.isclose = None\n{RIGHT}", "not checked", "TypeError: 'NoneType' object is not"),
     "in-place": (BODY.format("scores -= 1; return scores"), "changes its input", "changes scores; work on a copy"),
     "loop": (BODY.format("while True: pass"), "no end", "it takes more than 2 seconds"),
     "fork": (BODY.format("import os\n    if os.fork(): os._exit(0)\n    while True: pass"), "no end", "more than 2"),
@@ -62,6 +81,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checked]:
     folder = tmp_path_factory.mktemp("students")
     files = [written(folder / name, text) for name, (text, _, _) in BROKEN.items()]
     files.append(written(folder / "bytes", b"\xff\xfe\x00def"))
+    (folder / "beside" / "helper.py").write_text("from regard.attention.attend import attend\n")
     right = written(folder / "right", f"print('noise')\n{RIGHT}")
     both = [each for file in files for each in (file, right)]
     checked = list(check(both, seconds=2))
@@ -85,6 +105,13 @@ def test_a_file_that_changes_torch_for_all_changes_it_for_itself(tmp_path: Path)
     one = written(tmp_path / "one", f"import torch\ntorch.exp = None\ntorch.set_default_dtype(torch.float64)\n{RIGHT}")
     two = written(tmp_path / "two", RIGHT)
     assert [each.passed for each in check([one, two])] == [False, True]
+
+
+def test_files_beside_it_may_help_and_more_digits_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RIGHT)
+    text = "import torch\nfrom mine import softmax\ntorch.set_default_dtype(torch.float64)\n"
+    (checked,) = check([written(tmp_path, text)])
+    assert checked.findings == []
 
 
 @pytest.mark.parametrize("task", EXERCISES.values(), ids=lambda task: task.name)
@@ -123,18 +150,23 @@ def test_answers_are_found_by_file_folder_number_and_name(tmp_path: Path, monkey
     assert found("anna") == ["anna/02_softmax.py", "anna/03_x.py"]
     assert found("anna", "ben", "softmax") == ["anna/02_softmax.py", "ben/02_softmax.py"]
     assert found("anna", "ben", "3") == ["anna/03_x.py", "ben/03_scaled_dot_product.py"], "missing ones are named too"
+    assert len(found("ben", "all")) == len(EXERCISES)
     assert found("anna/03_x.py") == ["anna/03_x.py"]
     monkeypatch.chdir(tmp_path / "ben")
     assert found() == found(".") == ["ben/02_softmax.py"]
     assert found("../anna/03_x.py", "2") == ["anna/03_x.py", "ben/02_softmax.py"]
     with pytest.raises(UserError, match="no file, folder or exercise 'softmx'; did you mean 'softmax'"):
         collect(["softmx"])
+    with pytest.raises(UserError, match=r"no file or folder anna/04_x\.py$"):
+        collect(["anna/04_x.py"])
+    with pytest.raises(UserError, match=r"no answers in \.\.; there are some in \.\./anna: give such folders"):
+        collect([".."])
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match=r"no answers in .*none; 'regard exercise start 1' begins one"):
         collect([str(tmp_path / "none")])
 
 
-def test_a_defect_of_our_own_is_no_mistake_of_a_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_has_ended_is_no_mistake_of_a_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "CHILD", ("false",))
     with pytest.raises(RuntimeError, match="has ended"):
         list(check([written(tmp_path, RIGHT)]))

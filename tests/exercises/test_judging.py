@@ -36,6 +36,23 @@ def test_where_it_first_differs(function: Function, said: str) -> None:
     assert said in first("softmax", function)
 
 
+def test_numbers_have_the_digits_that_tell_them_apart() -> None:
+    assert difference(0.12345678, 0.12348999, ("x",)) == "x should be 0.12346 and is 0.12349"
+    near = torch.tensor([1.0, 2.0001]), torch.tensor([1.0, 2.0004])
+    assert difference(*near, ("x",)) == "x[1] should be 2.0001 and is 2.0004"
+
+
+def test_what_stops_is_explained_too_where_the_mistake_is_known() -> None:
+    def no_keepdim(scores: torch.Tensor) -> torch.Tensor:
+        powers = torch.exp(scores)
+        return powers / powers.sum(dim=1)
+
+    hint, stopped = judge(exercise("softmax"), no_keepdim)
+    assert hint.mistake == "sum without keepdim" and "softmax([3 5]) stops: RuntimeError" in stopped.text
+    (unknown,) = judge(exercise("softmax"), lambda scores: scores @ torch.ones(7, 7))
+    assert unknown.mistake == "stops"
+
+
 def test_two_results_are_asked_for_by_name() -> None:
     assert "it returns a tensor; return 2 things: weights, context" in first("attention", lambda q, k, v, p: q)
     found = first("attention", lambda *given: (answers.attention(*given)[0], given[2]))
@@ -54,7 +71,7 @@ def test_lists_and_numbers_of_any_make_are_taken() -> None:
 
 def test_a_list_tells_its_first_entry_that_is_wrong_and_then_its_length() -> None:
     spans = answers.cut_spans
-    assert "target has 2 entries and should have 3" in first("cut_spans", lambda *g: (spans(*g)[0], spans(*g)[1][:-1]))
+    assert "target has the length 2; it should be 3" in first("cut_spans", lambda *g: (spans(*g)[0], spans(*g)[1][:-1]))
     assert "pieces[0] should be 'le' and is 'l'" in first("bpe", lambda word, learnt: [*word[::2]])
 
 

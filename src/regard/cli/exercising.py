@@ -11,8 +11,8 @@ from regard.cli.output import emit, note, rows
 from regard.errors import UserError
 
 WHICH = (
-    "Numbers or names of exercises; `start all` begins them all. For `check` also files, and folders, one for each "
-    "student; without one, this folder."
+    "Numbers or names of exercises, or `all`. For `check` also files, and folders, one for each student; without one, "
+    "this folder."
 )
 
 

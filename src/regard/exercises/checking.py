@@ -67,14 +67,19 @@ def collect(words: Iterable[str]) -> list[Answer]:
     """Answers that are asked for by files, folders and numbers or names of exercises.
 
     Without a file or folder the working folder is meant. Exercises that are named are looked for in each folder,
-    whether they are there or not; without one every answer there is.
+    whether they are there or not, and `all` names each; without one every answer there is.
     """
-    paths, asked = [], []
+    paths: list[Path] = []
+    asked: list[Exercise] = []
     for word in words:
         if not word.isdecimal() and (path := Path(word)).exists():
             paths.append(path)
+        elif word == "all":
+            asked += EXERCISES.values()
         elif word.isdecimal() or word in names():
             asked.append(exercise(word))
+        elif "/" in word or word.endswith(".py"):
+            raise UserError(f"no file or folder {word}")
         else:
             raise UserError(f"no file, folder or exercise '{word}'{suggest(word, names())}")
     files = [path for path in paths if not path.is_dir()]
@@ -86,7 +91,9 @@ def collect(words: Iterable[str]) -> list[Answer]:
         held = [each.exercise for each in there]
         found += [Answer(folder / each.file, each) for each in asked if each not in held]
     if not found:
-        raise UserError(f"no answers in {', '.join(map(str, folders))}; 'regard exercise start 1' begins one")
+        below = sorted({path.parent for folder in folders for path in folder.glob("*/*.py") if [*answers(path.parent)]})
+        way = f"there are some in {below[0]}: give such folders" if below else "'regard exercise start 1' begins one"
+        raise UserError(f"no answers in {', '.join(map(str, folders))}; {way}")
     return found
 
 
@@ -110,15 +117,13 @@ def check(found: Iterable[Answer], seconds: float = LIMIT) -> Iterator[Checked]:
 
 
 def told(child: subprocess.Popen[bytes], asked: dict[str, Any]) -> list[Finding]:
-    """What the child says; a defect of our own is no mistake of the student's."""
+    """What the child says; that it has ended is no mistake of the student's."""
     assert child.stdin is not None and child.stdout is not None
     try:
         child.stdin.write(json.dumps(asked).encode() + b"\n")
         said: dict[str, Any] = json.loads(child.stdout.readline())
     except (BrokenPipeError, json.JSONDecodeError):
-        said = {"defect": "the process that runs students' files has ended"}
-    if "defect" in said:
-        raise RuntimeError(said["defect"])
+        raise RuntimeError("the process that runs students' files has ended") from None
     return [Finding(**each) for each in said["findings"]]
 
 

@@ -10,6 +10,7 @@ from regard.shapes import Tensor
 
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 LONGEST = 60  # characters of a value that are shown
+DIGITS = 4
 
 
 def difference(wanted: Any, found: Any, names: Sequence[str]) -> str:
@@ -34,7 +35,7 @@ def between(wanted: Any, found: Any, name: str) -> str:
         fits = isinstance(found, int | float) and same_number(wanted, float(found))
     else:
         fits = type(found) is type(wanted) and found == wanted
-    return "" if fits else f"{name} should be {shown(wanted)} and is {shown(found)}"
+    return "" if fits else unlike(wanted, found, name)
 
 
 def of_tensors(wanted: Tensor, found: Any, name: str) -> str:
@@ -54,9 +55,14 @@ def of_tensors(wanted: Tensor, found: Any, name: str) -> str:
         return ""
     place = (~right).nonzero()[0].tolist()
     where = f"{name}{place}" if place else name
-    return f"{where} should be {shown(wanted[tuple(place)].item())} and is {shown(found[tuple(place)].item())}" + (
-        throughout(wanted, found)
-    )
+    return unlike(wanted[tuple(place)].item(), found[tuple(place)].item(), where) + throughout(wanted, found)
+
+
+def unlike(wanted: Any, found: Any, name: str) -> str:
+    """Two values, with as many digits as it takes to tell them apart."""
+    pairs = ((shown(wanted, digits), shown(found, digits)) for digits in range(DIGITS, 17))
+    right, given = next((pair for pair in pairs if pair[0] != pair[1]), (shown(wanted), shown(found)))
+    return f"{name} should be {right} and is {given}"
 
 
 def throughout(wanted: Tensor, found: Tensor) -> str:
@@ -77,7 +83,7 @@ def of_lists(wanted: Sequence[Any], found: Any, name: str) -> str:
         if told := between(right, given, f"{name}[{place}]"):
             return told
     if len(found) != len(wanted):
-        return f"{name} has {len(found)} entries and should have {len(wanted)}: {shown(list(wanted))}"
+        return f"{name} has the length {len(found)}; it should be {len(wanted)}: {shown(list(wanted))}"
     return ""
 
 
@@ -111,9 +117,12 @@ def axes(tensor: Tensor) -> str:
     return f"[{' '.join(map(str, tensor.shape))}]"
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, digits: int = DIGITS) -> str:
     """A value as it stands in a sentence: tensors by their shape, long ones cut short."""
     if isinstance(value, Tensor):
         return axes(value)
-    text = f"{value:.4g}" if isinstance(value, float) else repr(value)
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    numbers = isinstance(value, list) and value and all(isinstance(each, float) for each in value)
+    text = f"[{', '.join(shown(each, digits) for each in value)}]" if numbers else repr(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

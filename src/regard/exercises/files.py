@@ -111,17 +111,23 @@ def forbidden(tree: ast.Module, exercise: Exercise) -> None:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                used, modules = set(), {name.name.partition(".")[0] for name in names}
-            case ast.ImportFrom(module=module, names=names):
-                used, modules = {name.name for name in names}, {(module or "").partition(".")[0]}
+                used, modules = set(), {name.name for name in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                used, modules = {name.name for name in names if "torch" in module}, {module}
+            case ast.Constant(value=str(text)):  # as __import__ and import_module take it
+                used, modules = set(), {text}
+            case ast.Call(func=ast.Name("getattr"), args=[_, ast.Constant(value=str(text)), *_]):
+                used, modules = {text}, set()
             case ast.Attribute(attr=attr):
                 used, modules = {attr}, set()
             case _:
                 continue
-        if "regard" in modules:
+        if any(module.split(".")[0] == "regard" for module in modules):
             raise Unfit(
                 Finding("imports regard", f"line {node.lineno} imports regard, which has the answer: write it yourself")
             )
+        if exercise.without and "*" in used:
+            raise Unfit(Finding("ready-made", f"line {node.lineno} imports all of torch: name what you use"))
         if taken := sorted(used & set(exercise.without)):
             raise Unfit(
                 Finding("ready-made", f"line {node.lineno} uses {taken[0]}, which is the exercise: write it yourself")

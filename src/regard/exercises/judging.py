@@ -6,6 +6,7 @@ Each known mistake is a function too. The mistake that gives the student's own w
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from regard.exercises.comparing import difference, shown
@@ -29,11 +30,18 @@ class Stopped:
 
     error: BaseException
 
+    @property
+    def said(self) -> str:
+        return " ".join(str(self.error).split())
+
+    def alike(self, other: Any) -> bool:
+        """Whether the other stopped at the same."""
+        return isinstance(other, Stopped) and (type(other.error), other.said) == (type(self.error), self.said)
+
     def finding(self, during: str, file: str) -> Finding:
-        if isinstance(self.error, NotImplementedError):
+        if isinstance(self.error, NotImplementedError) and not self.said:  # torch's own say what is not there
             return Finding("not written", "not written yet: put your lines in place of `raise NotImplementedError`")
-        said = " ".join(str(self.error).split())[:MOST]
-        what = type(self.error).__name__ + (f": {said}" if said else "")
+        what = type(self.error).__name__ + (f": {self.said[:MOST]}" if self.said else "")
         return Finding("stops", f"{during} stops{line_of(self.error, file)}: {what}")
 
 
@@ -53,7 +61,8 @@ def judge(exercise: Exercise, function: Function, file: str = "") -> list[Findin
         wanted, kept = exercise.solution(*deepcopy(given)), deepcopy(given)
         found = answer(function, kept)
         if isinstance(found, Stopped):
-            return [found.finding(call(exercise, given), file)]
+            stopped = found.finding(call(exercise, given), file)
+            return [*explained_stop(exercise, given, found), stopped]
         if touched := changed(exercise, given, kept):
             return [Finding("changes its input", f"{call(exercise, given)} changes {touched}; work on a copy of it")]
         if told := difference(wanted, found, exercise.gives):
@@ -73,6 +82,12 @@ def explained(exercise: Exercise, failed: list[Tried]) -> list[Finding]:
         left = [tried for tried in left if tried not in makes[best.name]]
     first = (left or failed)[:1]
     return findings + [Finding("another result", f"{call(exercise, tried.given)}: {tried.told}") for tried in first]
+
+
+def explained_stop(exercise: Exercise, given: tuple[Any, ...], found: Stopped) -> list[Finding]:
+    """The first mistake that stops at the same, if any."""
+    alike = (slip for slip in exercise.slips if found.alike(answer(slip.wrong, deepcopy(given))))
+    return [Finding(slip.name, slip.hint) for slip in islice(alike, 1)]
 
 
 def explains(exercise: Exercise, slip: Slip, tried: Tried) -> bool:

@@ -90,6 +90,16 @@ exercise = Exercise(
             weighing(lambda s, allow: s.softmax(-1) * allow),
         ),
         Slip(
+            "mask without axes",
+            "present is [b t], scores are [b h t t]: give it axes for heads and queries, present[:, None, None, :]",
+            weighing(lambda s, allow: filled(s, allow[:, 0, 0])),
+        ),
+        Slip(
+            "mask with one axis more",
+            "present[:, None] is [b 1 t], scores are [b h t t]: an axis is missing, present[:, None, None, :]",
+            weighing(lambda s, allow: filled(s, allow[:, 0])),
+        ),
+        Slip(
             "queries hidden",
             "it is keys that are padding, the last axis: present[:, None, None, :]",
             weighing(lambda s, allow: softmax_or_zero(filled(s, allow.transpose(-2, -1).expand_as(s)))),

@@ -67,6 +67,11 @@ exercise = Exercise(
             lambda length: solution(length).float(),
         ),
         Slip(
+            "numbers, 1 where hidden",
+            "truth values are asked for, and True where a query may look, not where it may not",
+            lambda length: (~solution(length)).float(),
+        ),
+        Slip(
             "numbers, 0 and -inf",
             "truth values are asked for: True where a query may look; -inf is put into the scores later",
             lambda length: torch.zeros(length, length).masked_fill(~solution(length), -torch.inf),

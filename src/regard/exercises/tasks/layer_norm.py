@@ -80,6 +80,11 @@ exercise = Exercise(
             "torch's var and std divide by w - 1 unless told: give correction=0",
             lambda x, gain, bias, eps: normed(x, eps, less=1) * gain + bias,
         ),
+        Slip(
+            "no keepdim",
+            "give keepdim=True: a mean over the last axis is [b t], which does not fit beside [b t w]",
+            lambda x, gain, bias, eps: x - x.mean(-1),
+        ),
         Slip("eps outside the root", "eps is added to the variance, inside of the root", outside),
         Slip(
             "wrong axis",

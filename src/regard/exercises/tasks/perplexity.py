@@ -73,6 +73,11 @@ exercise = Exercise(
             lambda logits, targets: solution(logits, targets.clamp(min=0)),
         ),
         Slip(
+            "padding looked up",
+            "-100 is no token to look up: leave those places out first, targets != -100",
+            lambda logits, targets: logits.gather(-1, targets[..., None]),
+        ),
+        Slip(
             "mean of means",
             "every token counts alike: one mean over all of them, not the mean of each text's mean",
             mean_of_means,

@@ -68,6 +68,16 @@ exercise = Exercise(
             lambda query, key: scaled_dot(key, query),
         ),
         Slip(
+            "key not turned",
+            "exchange the last two axes of key first: query @ key.transpose(-2, -1)",
+            lambda query, key: query @ key,
+        ),
+        Slip(
+            "all axes turned",
+            "`.T` turns all four axes of key: exchange the last two alone, key.transpose(-2, -1)",
+            lambda query, key: query @ key.permute(3, 2, 1, 0),
+        ),
+        Slip(
             "softmax already", "scores are asked for: leave the softmax out", lambda q, k: scaled_dot(q, k).softmax(-1)
         ),
     ),

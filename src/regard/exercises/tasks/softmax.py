@@ -60,6 +60,11 @@ exercise = Exercise(
             "subtract each row's own largest score: with that of the whole tensor, exp of a lower row is 0 everywhere",
             lambda scores: (scores - scores.max()).exp() / (scores - scores.max()).exp().sum(-1, keepdim=True),
         ),
+        Slip(
+            "sum without keepdim",
+            "give keepdim=True: a sum over the last axis is [q], and [q k] over [q] pairs columns with rows",
+            lambda scores: scores.exp() / scores.exp().sum(-1),
+        ),
         Slip("wrong axis", "the softmax goes over keys, the last axis: dim=-1", lambda scores: scores.softmax(0)),
         Slip(
             "one sum for all",
