@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
     arms={RNN: Arm("rnn-lm"), WINDOW: Arm("window-lm", *WINDOWS), ATTENTION: Arm("gpt")},
     settings=("system.depth=1",),
     timed=("ms",),
-    small=Size(4, "system.width=64", "system.context=1024", tokens=(1, 7, *range(13, 62, 6)), lengths=LENGTHS[:-1]),
+    small=Size(2, "system.width=64", "system.context=1024", tokens=(1, 7, *range(13, 62, 6)), lengths=LENGTHS[:-1]),
     full=Size(15, "system.width=256", "system.context=2048", tokens=(1, 7, 13, *range(32, 257, 32)), lengths=LENGTHS),
     measure=measure,
     predictions=(
