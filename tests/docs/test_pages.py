@@ -13,7 +13,7 @@ from regard.recipe import presets
 from regard.verify import LINES
 from tests.docs.pages import PAGES, ROOT, anchors, blocks, cells, every_page, prose
 
-LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"")
 NAMED = re.compile(
     r"`((?:src|tests|docs|attention|blocks|systems|text|data|objectives|train|decode|evaluate|interop|explain|verify|lab|cli)/[\w/.-]*)(?:::(\w+))?`"
 )
@@ -55,11 +55,11 @@ def test_the_tree_of_the_readme_is_the_tree_of_the_source() -> None:
     for line in tree.splitlines():
         indent, name = len(line) - len(line.lstrip()), line.split()[0]
         folders = folders[: indent // 2 + 1]
-        path = folders[-1] / name
-        assert path.exists(), f"README.md: the tree has {name}, the source does not"
-        named.add(path)
+        found = [folders[-1] / name] if name.endswith("/") else sorted(folders[-1].glob(name))
+        assert found and all(path.exists() for path in found), f"README.md: the tree has {name}, the source does not"
+        named.update(found)
         if name.endswith("/"):
-            folders.append(path)
+            folders += found
     source = ROOT / "src" / "regard"
     there = {path for path in source.rglob("*.py") if path.name != "__init__.py"}
     missing = sorted(str(path.relative_to(source)) for path in there - named)
