@@ -1,0 +1,75 @@
+"""C10: where all arms have the same norm, none trains faster, and the verdict says so."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import regard
+from regard.lab.claims import experiment
+from regard.lab.claims.c10 import NONE, POST, PRE, given, moved
+from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
+from regard.lab.claims.running import lab
+from regard.lab.claims.texts import windows
+from regard.lab.claims.trial import Trial
+
+TINY = Size(
+    *(5, "system.width=16", "system.heads=2", "system.depth=3", "system.context=16"),
+    *("train.steps=20", "train.warmup=2", "train.batch_tokens=128", "train.log_every=5"),
+    characters=10_000,
+    rates=(1e-3, 1e-2),
+)
+
+
+def test_the_same_norm_in_all_arms_changes_the_verdict(tmp_path: Path) -> None:
+    made = experiment("C10")
+    changed = replace(made, small=TINY, arms=dict.fromkeys(made.arms, Arm("gpt")))
+    (found,) = lab(tmp_path, size="small", seeds=1, jobs=1).run([changed], ended=lambda found: None)
+    assert found["verdict"] == NOT
+    of = Found(found["rows"])
+    assert of("loss", PRE) == of("loss", NONE) == of("loss", POST)
+    assert of("change", PRE, layer=1) == 1
+
+
+@pytest.mark.parametrize(
+    "losses, changes, verdict",
+    [
+        ((1.5, 1.7, 2.0), (1.0, 0.9, 4.0), TRUE),
+        ((1.5, 1.7, 2.0), (1.0, 0.9, 1.5), HALF),  # nothing is amplified
+        ((1.5, 1.52, 2.0), (1.0, 0.9, 4.0), HALF),  # the place does not matter
+        ((1.5, 1.7, 1.5), (1.0, 0.9, 4.0), NOT),
+    ],
+)
+def test_the_verdict_follows_from_losses_and_changes(losses, changes, verdict: str) -> None:
+    rows = [
+        {"arm": arm, "seed": 0, **row}
+        for arm, loss, change in zip((PRE, POST, NONE), losses, changes, strict=True)
+        for row in (
+            {"rate": 0.001, "loss": loss + 0.3},
+            {"rate": 0.01, "loss": loss},
+            {"layer": 1, "change": 1.0},
+            {"layer": 6, "change": change, "part": 1.0},
+        )
+    ]
+    assert judged(experiment("C10"), rows).word == verdict
+
+
+def test_a_change_of_the_first_layer_is_followed_through_all(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("def double(number):\n    return 2 * number\n" * 40)
+    arm = Arm("gpt", *TINY.settings, f"data.train='{text}'", f"data.valid='{text}'", "data.records=0")
+    run = Trial(TINY, "cpu", tmp_path, {PRE: arm}, (0,)).train("train.steps=2")
+    rows = windows(run, 160, split="train")
+    before = given(run, rows)
+    assert before.shape == (3, 10, 16, 16)  # layers, rows, characters, width
+    assert torch.allclose(before.norm(dim=-1), torch.tensor(4.0), atol=0.1)  # normalised, with gains of about 1
+    absolute, part = moved(run, rows, torch.Generator().manual_seed(0))
+    change = (given(run, rows) - before).norm(dim=-1)  # the weights stay where they were put
+    assert torch.allclose(absolute, change.mean((1, 2)))
+    assert torch.allclose(part, absolute / 4, rtol=0.05)
+    assert 0 < part[0] < 0.05
+    kept, still = (dict(model.named_parameters()) for model in (regard.load(run.path).model, run.model))
+    assert {name for name in kept if not torch.equal(kept[name], still[name])} == {
+        name for name in kept if ".blocks.0." in name and kept[name].dim() > 1
+    }
