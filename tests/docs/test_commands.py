@@ -74,6 +74,8 @@ def needs(mark: str, command: str, words: list[str], recipe: Recipe | None) -> b
     if command == "compare":
         budget = [float(words[i + 1]) for i, word in enumerate(words) if word.startswith("--budget")]
         return not budget or budget[0] > 1e5  # without one, as long as presets train
+    if command == "lab":
+        return bool(words)  # the list of claims alone runs nothing
     return command == "demo" or (recipe is not None and recipe.train.steps > LONG)
 
 

@@ -60,7 +60,7 @@ def test_check_prints_the_hint_and_fails(folder: Path) -> None:
         "03_scaled_dot_product.py",
         "divide by the square root of the head's width, query.shape[-1]",
     ]
-    assert "scores[0, 0, 0, 0] should be" in done.lines[2] and "all numbers are 1.414 times" in done.lines[2]
+    assert "scores[0, 0, 0, 0] should be" in done.lines[2] and "all are 1.414 times" in done.lines[2]
     assert "of the same size at any width" in done.lines[3]
 
 

@@ -27,7 +27,7 @@ def first(name: str, function: Function) -> str:
         (lambda scores: scores.T, "weights has the shape [2 1]; it should be [1 2]: the axes stand in another order"),
         (lambda scores: scores > 0, "it should hold numbers with a fraction (float)"),
         (lambda scores: scores.softmax(-1) + 0.5, "weights[0, 0] should be 0.2689 and is 0.7689"),
-        (lambda scores: -2 * scores.softmax(-1), "is -0.5379; all numbers are -2 times those that are right"),
+        (lambda scores: -2 * scores.softmax(-1), "is -0.5379; all are -2 times the right ones"),
         (lambda scores: scores.foo, "softmax([1 2]) stops: AttributeError: 'Tensor' object has no attribute 'foo'"),
         (lambda: 0, "softmax([1 2]) stops: TypeError: "),
     ],

@@ -97,4 +97,4 @@ def show(checked: Any, widest: int) -> None:
     first, *others = [each.text for each in checked.findings] or [held]
     print(f"  {first}", flush=True)
     for text in others:
-        print(f"{'':{8 + widest}}  {text}", flush=True)
+        print(f"        {text}", flush=True)

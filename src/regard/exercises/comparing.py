@@ -73,7 +73,7 @@ def throughout(wanted: Tensor, found: Tensor) -> str:
     factor = (found / wanted)[counted]
     alike = len(factor) > 1 and bool(factor.isfinite().all()) and torch.allclose(factor, factor[0].expand_as(factor))
     rest = torch.isclose(found[~counted], wanted[~counted], atol=ABSOLUTE, equal_nan=True).all()
-    return f"; all numbers are {factor[0]:.4g} times those that are right" if alike and rest else ""
+    return f"; all are {factor[0]:.4g} times the right ones" if alike and rest else ""
 
 
 def of_lists(wanted: Sequence[Any], found: Any, name: str) -> str:

@@ -46,13 +46,13 @@ exercise = Exercise(
     slips=(
         Slip(
             "turned",
-            "this lets tokens see the future: a row is a query, and may look where k <= q (one slide has it reversed)",
+            "this lets tokens see the future: a row is a query, and may look where k <= q",
             lambda length: solution(length).T,
         ),
         Slip("inverted", "True where a query may look, not where it may not", lambda length: ~solution(length)),
         Slip(
             "not itself",
-            "a token may look at itself too: k <= q, not k < q",
+            "a token may look at itself too: k <= q, not k < q (one slide hides the token itself)",
             lambda length: solution(length) & ~torch.eye(length, dtype=torch.bool),
         ),
         Slip(

@@ -1,0 +1,36 @@
+"""The page about the exercises says what is so."""
+
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+from regard.exercises.tasks import EXERCISES
+from tests.cli.shell import regard
+from tests.docs.pages import ROOT, blocks, cells
+from tests.exercises.test_command import UNSCALED
+from tests.exercises.test_files import written
+
+PAGE = ROOT / "docs" / "exercises.md"
+
+
+def test_the_page_lists_every_exercise() -> None:
+    rows = [row for row in cells(PAGE) if row[0].isdecimal()]
+    assert [row[:4] for row in rows] == [
+        [str(each.number), each.name, each.level, " ".join(each.lectures)] for each in EXERCISES.values()
+    ]
+
+
+@pytest.mark.parametrize("number", EXERCISES)
+def test_the_file_that_is_named_has_the_solution(number: int) -> None:
+    (file,) = [row[4] for row in cells(PAGE) if row[0] == str(number)]
+    source = inspect.getsource(sys.modules[EXERCISES[number].blank.__module__])
+    assert f"\nfrom regard.{file.removesuffix('.py').replace('/', '.')} import " in source
+
+
+def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, UNSCALED, "03_scaled_dot_product.py")
+    shown = [block.text.split() for block in blocks(PAGE) if block.kind == "text"]
+    assert regard("exercise", "check", "3").out.split() in shown, "line breaks aside"
