@@ -82,7 +82,7 @@ def looks(model: System) -> dict[str, Look]:
 
 
 def cross(theme: Theme) -> Sheet:
-    sheet = Sheet(900, 380, theme, "Encoder, decoder and cross-attention in one table of who may look at whom")
+    sheet = Sheet(900, 410, theme, "Encoder, decoder and cross-attention in one table of who may look at whom")
     source, target = ["An", "old", "dog", "slept", "</s>"], ["<s>", "Ein", "alter", "Hund", "schlief"]
     with torch.device("meta"):
         found = looks(Transformer(**SIZES).build(1000))
@@ -127,7 +127,7 @@ def stacks(sheet: Sheet) -> None:
 
 
 def families(theme: Theme) -> Sheet:
-    sheet = Sheet(900, 460, theme, "What BERT, T5 and GPT are shown of one sentence, and what they must say")
+    sheet = Sheet(900, 430, theme, "What BERT, T5 and GPT are shown of one sentence, and what they must say")
     words = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
     names, ids = [*words, "<mask>", "<0>", "<1>", "<s>", "</s>"], np.arange(len(words))
     shown, wanted = Masking(len(words), ids, 0.3)(ids, np.random.default_rng(32))

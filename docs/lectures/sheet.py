@@ -21,6 +21,10 @@ def short(number: float) -> str:
     return f"{round(number, 1) + 0.0:g}"
 
 
+def contrast(one: float, two: float) -> float:
+    return (max(one, two) + 0.05) / (min(one, two) + 0.05)
+
+
 class Sheet:
     """`about` is read aloud to whoever cannot see the picture."""
 
@@ -41,6 +45,21 @@ class Sheet:
         found = self.theme.colours[name] if isinstance(name, int) else str(getattr(self.theme, name))
         parts = zip(self._parts(self.theme.paper), self._parts(found), strict=True)
         return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in parts)
+
+    def legible(self, name: Colour, share: float) -> str:
+        """Ink or paper, whichever stands out more on that share of a colour."""
+        ground, ink, paper = (
+            self._light(each) for each in (self.colour(name, share), self.theme.ink, self.theme.paper)
+        )
+        return max(("ink", ink), ("paper", paper), key=lambda each: contrast(ground, each[1]))[0]
+
+    def _light(self, colour: str) -> float:
+        """How light a colour is, from 0 to 1, as eyes see it (WCAG's relative luminance)."""
+        red, green, blue = (
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+            for part in (each / 255 for each in self._parts(colour))
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     @staticmethod
     def _parts(colour: str) -> list[int]:
@@ -143,11 +162,8 @@ class Sheet:
                     edge=0,
                 )
                 if numbers is not None:
-                    dark = share is not None and share > 0.62
-                    faint = "faint" if share is None else "ink"
-                    self.text(
-                        *middle, numbers[row][column], size=min(11, size * 0.34), colour="paper" if dark else faint
-                    )
+                    written = "faint" if share is None else self.legible(colour, 0.04 + 0.96 * share)
+                    self.text(*middle, numbers[row][column], size=min(11, size * 0.34), colour=written)
 
     def marked(self, x: float, y: float, marks: Sequence[Sequence[bool]], size: float, *, colour: Colour = 0) -> None:
         """The squares of a table that are True, on a pale ground: one path, however many they are."""
@@ -204,7 +220,7 @@ def curves(
     for mark, says in zip(across.marks, across.says, strict=True):
         sheet.text(x + width * across.at(mark), y + height + 12, says, size=10, colour="faint")
     sheet.text(x + width / 2, y + height + 30, across.name, size=11, colour="faint")
-    sheet.text(x - 44, y + height / 2, up.name, size=11, colour="faint", turn=-90)
+    sheet.text(x - 14 - 6 * max(map(len, up.says)), y + height / 2, up.name, size=11, colour="faint", turn=-90)
     ends: list[tuple[float, float, str, int]] = []
     for number, (name, points) in enumerate(lines.items()):
         path = [(x + width * across.at(a), y + height * (1 - up.at(b))) for a, b in points]
