@@ -1,0 +1,61 @@
+"""Praise and blame in files, for experiments that fine-tune: reviews without labels, and few sentences with them.
+
+As `reviews` and `moods` have them, but with as few shapes of sentence as a size asks for, the plainest first: what a
+word means is learnt in a minute, what turns it is not.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+
+from regard.data.corpora import moods, reviews
+from regard.data.corpora.mood_words import SORTS
+from regard.data.corpora.stories import split_of
+from regard.lab.claims.trial import Trial
+
+REVIEWS = {"train": 20_000, "valid": 200, "test": 400}
+HELD_OUT = {"valid": 60, "test": 600}  # sentences with labels
+Shape = Callable[[moods.Speaker, bool], str]
+
+
+def unlabelled(trial: Trial) -> tuple[str, ...]:
+    """Settings that name files of reviews."""
+    return written(trial, "reviews", REVIEWS, lambda split: pairs(split, trial.size["shapes"]))
+
+
+def labelled(trial: Trial, examples: int) -> tuple[str, ...]:
+    """Settings that name files of sentences with labels: so many to learn from."""
+    counts = {"train": examples, **HELD_OUT}
+    return written(trial, f"moods-{examples}", counts, lambda split: sentences(split, trial.size["shapes"]))
+
+
+def written(trial: Trial, name: str, counts: dict[str, int], rows: Callable[[str], Iterable[dict]]) -> tuple[str, ...]:
+    files = {split: trial.folder / f"{name}-{split}.jsonl" for split in counts}
+    for split, file in files.items():
+        lines = [json.dumps(row) + "\n" for row in islice(rows(split), counts[split])]
+        file.write_text("".join(lines), encoding="utf-8")
+    return (*(f"data.{split}='{file}'" for split, file in files.items()), "data.records=0")
+
+
+def pairs(split: str, shapes: int) -> Iterator[dict[str, str]]:
+    """A sentence, and another that agrees with it."""
+    for say, first, good in said(f"reviews {split}", "train", reviews.SHAPES, shapes):
+        if split_of(first) == split:
+            second = (reviews.much if say.chance.random() < 0.5 else reviews.little)(say, good)
+            yield {"first": moods.written(say.chance, first), "second": f"{second[0].upper()}{second[1:]}."}
+
+
+def sentences(split: str, shapes: int) -> Iterator[dict[str, str]]:
+    for say, text, good in said(f"moods {split}", split, moods.SHAPES, shapes):
+        yield {"text": moods.written(say.chance, text), "label": moods.LABELS[good]}
+
+
+def said(seed: str, split: str, shapes: Mapping[Shape, int], count: int) -> Iterator[tuple[moods.Speaker, str, bool]]:
+    """Who speaks, what, and whether it is praise; praise and blame in turn, without end."""
+    chance, some, good = random.Random(f"opinions {seed}"), dict(islice(shapes.items(), count)), False
+    while True:
+        sort, good = chance.choice(SORTS), not good
+        (shape,) = chance.choices(list(some), list(some.values()))
+        say = moods.Speaker(chance, split, sort, chance.choice(sort.things))
+        yield say, shape(say, good), good
