@@ -9,6 +9,7 @@ from regard.lab.claims import experiment
 from regard.lab.claims.c06 import WITH, WITHOUT
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
 from regard.lab.claims.running import lab
+from regard.lab.claims.trial import Row
 
 TINY = Size(
     *(5, "system.width=24", "system.heads=2", "system.context=16", "train.steps=20", "train.batch_tokens=128"),
@@ -34,25 +35,23 @@ def test_the_arms_differ_in_their_feed_forward_layers(tmp_path: Path, settings: 
 @pytest.mark.parametrize(
     "deep, verdict",
     [
-        ((1.5, 1.9), TRUE),  # gains of 0.5 and 0.1
-        ((1.5, 1.7), NOT),  # 0.5 and 0.3
-        ((1.97, 2.0), NOT),  # depth is of no use to either
-        ((2.2, 2.2), NOT),  # worse with depth
+        ((1.5, 2.3), TRUE),  # gains of 0.5 and 0.2
+        ((1.5, 2.2), NOT),  # 0.5 and 0.3
+        ((1.97, 2.5), NOT),  # depth is of no use to either
+        ((2.2, 2.7), NOT),  # worse with depth
     ],
 )
 def test_the_verdict_follows_from_what_depth_gains(deep: tuple[float, float], verdict: str) -> None:
-    assert judged(experiment("C6"), rows(2.0, deep)).word == verdict
+    assert judged(experiment("C6"), rows((2.0, 2.5), deep)).word == verdict
 
 
-def test_where_attention_alone_is_as_good_at_the_greatest_depth_the_claim_is_half_true() -> None:
-    measured = rows(2.0, (1.5, 1.5))
-    measured[2]["loss"] = 1.6
-    assert judged(experiment("C6"), measured).word == HALF
+def test_where_a_stack_of_attention_alone_passes_one_whole_layer_the_claim_is_half_true() -> None:
+    assert judged(experiment("C6"), rows((2.0, 2.1), (1.5, 1.95))).word == HALF
 
 
-def rows(shallow: float, deep: tuple[float, float]) -> list[dict]:
+def rows(shallow: tuple[float, float], deep: tuple[float, float]) -> list[Row]:
     return [
         {"arm": arm, "seed": 0, "depth": depth, "loss": loss}
-        for arm, last in zip((WITH, WITHOUT), deep, strict=True)
-        for depth, loss in ((1, shallow), (8, last))
+        for arm, *losses in zip((WITH, WITHOUT), shallow, deep, strict=True)
+        for depth, loss in zip((1, 8), losses, strict=True)
     ]

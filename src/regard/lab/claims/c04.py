@@ -19,27 +19,27 @@ WITH, WITHOUT = "with positions", "without positions"
 TOLD, ASKED = "statement", "question"
 ORDER, MOODS = "statement or question", "praise or blame"
 LECTURE = {TOLD: "this movie is great", ASKED: "is this movie great"}
-EVERY = {"test": 5, "valid": 11}  # of the pairs of a thing and an opinion every so many; the rest is for training
+EVERY = {"test": 23, "valid": 37}  # of the pairs of a thing and an opinion every so many; the rest is for training
 
 
 def measure(trial: Trial) -> list[Row]:
     run = trial.train(*written(trial.folder))
     chances = asked(run, [run.tokenizer.encode(text) for text in LECTURE.values()])[:, run.labels.index(TOLD)]
     lecture = [{"text": text, "told": float(p)} for text, p in zip(LECTURE.values(), chances, strict=True)]
-    return [scored(ORDER, run, trial.seed), *lecture, scored(MOODS, trial.train("data.records=0"), trial.seed)]
+    return [scored(ORDER, run, trial.seed), *lecture, scored(MOODS, trial.train(), trial.seed)]
 
 
 def written(folder: Path) -> tuple[str, ...]:
     """Files of statements and questions, and settings that name them. Both kinds have the same words, pair by pair."""
     things = [thing for sort in SORTS for thing in sort.things]
     lines: dict[str, list[str]] = {"train": [], "valid": [], "test": []}
-    for number, (thing, opinion) in enumerate(product(things, PRAISE + BLAME)):  # the lecture's pair is the first
+    for number, (opinion, thing) in enumerate(product(PRAISE + BLAME, things)):  # the lecture's pair is the first
         split = next((name for name, every in EVERY.items() if number % every == 0), "train")
         for which, be in product(("this", "the"), ("is", "was")):
             lines[split].append(f"{which} {thing} {be} {opinion}\t{TOLD}\n{be} {which} {thing} {opinion}\t{ASKED}\n")
     for split, some in lines.items():
         (folder / f"{split}.tsv").write_text("text\tlabel\n" + "".join(some), encoding="utf-8")
-    return *(f"data.{split}='{folder / split}.tsv'" for split in lines), "data.records=0"
+    return tuple(f"data.{split}='{folder / split}.tsv'" for split in lines)
 
 
 def scored(task: str, run: Run, seed: int) -> Row:
@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     refuted="without positions statements and questions are told apart, or with positions they are not",
     arms={WITH: Arm("bert-classifier"), WITHOUT: Arm("bert-classifier", "system.position='none'")},
     pair=True,
-    settings=("system.dropout=0.0", "system.context=48"),
+    settings=("system.dropout=0.0", "system.context=48", "data.records=0"),
     small=Size(
         *(36, "system.width=64", "system.depth=2", "system.hidden=128"),
         *("train.steps=900", "train.batch_tokens=768", "train.rate=2e-3"),
