@@ -1,0 +1,103 @@
+"""C12: attention costs O(T^2 d); Linformer and BigBird grow linearly; what they give up."""
+
+from collections.abc import Iterator
+
+from regard.evaluate import evaluate
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.panels import Bars, Lines
+from regard.lab.claims.trial import Row, Trial, history
+from regard.lab.length import measure as bench
+
+FORMULA, FULL, BIGBIRD, LINFORMER = "full, as the formula says", "full", "BigBird", "Linformer"
+WAYS = {"formula": FORMULA, "full": FULL, "bigbird": BIGBIRD, "linformer": LINFORMER}
+LINEAR = (BIGBIRD, LINFORMER)
+TRAINED = (FULL, *LINEAR)  # as the formula says it is the same model as full
+
+
+def measure(trial: Trial) -> list[Row]:
+    return [{"seed": seed, **row} for seed in trial.seeds for row in (*cost(trial, seed), *recall(trial, seed))]
+
+
+def cost(trial: Trial, seed: int) -> Iterator[Row]:
+    """`regard bench length`: a training step at each length, and the power of the length that it grows with."""
+    model = f"seed={seed}", f"train.device='{trial.device}'", "train.threads=1", *trial.size["model"]
+    how = {"lengths": tuple(trial.size["lengths"]), "repeats": trial.size["repeats"], "say": lambda line: None}
+    for record in bench(tuple(WAYS), list(model), **how):
+        arm = WAYS[record["system"]]
+        yield {"arm": arm, "time": record["exponent"], "memory": record["exponent_memory"]}
+        for row in record["rows"]:
+            yield {"arm": arm, "length": row["length"], "ms": 1e3 * row["seconds"], "mb": row["peak_bytes"] / 1e6}
+
+
+def recall(trial: Trial, seed: int) -> Iterator[Row]:
+    """What each way of looking finds again of what it read, after how many steps and seconds."""
+    for name in TRAINED:
+        run = trial.train(arm=trial.arms[name], seed=seed)
+        *_, last = history(run)
+        took = {"steps": last["step"], "seconds": last["seconds"]}
+        yield {"arm": name, "recall": 100 * evaluate([run])["accuracy"], **took}
+
+
+def told(of: Found, name: str, form: str) -> str:
+    return ", ".join(format(of(name, arm), form) for arm in TRAINED)
+
+
+EXPERIMENT = Experiment(
+    id="C12",
+    title="The cost of a long text",
+    claim="Attention costs O(T² d); Linformer and BigBird grow linearly with the length T and give something up.",
+    method="One small encoder, four ways of looking; a training step is timed at several lengths, and its peak memory "
+    "taken. 'As the formula says' keeps every weight; the others use fast kernels. Then each way learns to say which "
+    "value stood beside a key.",
+    refuted="full attention grows no faster than the others, or these lose nothing",
+    arms={
+        FORMULA: Arm("recall"),
+        FULL: Arm("recall"),
+        BIGBIRD: Arm(
+            "recall", "system.attention=bigbird", "system.block=2", "system.first=1", "system.near=0", "system.random=1"
+        ),
+        LINFORMER: Arm("recall", "system.attention=linformer", "system.projected=4"),
+    },
+    small=Size(
+        *(120, "train.steps=500", "train.batch_tokens=512", "system.width=64", "system.hidden=64"),
+        lengths=[1024, 2048, 4096],
+        repeats=1,
+        model=["system.width=64", "system.hidden=128", "system.block=16"],
+    ),
+    full=Size(
+        *(120, "train.steps=1000", "train.batch_tokens=4096"),
+        lengths=[2048, 4096, 8192, 16_384],
+        repeats=3,
+        model=["system.width=256", "system.hidden=512", "system.heads=4"],
+    ),
+    together=True,
+    timed=("time", "memory", "ms", "mb", "seconds"),
+    measure=measure,
+    predictions=(
+        Prediction(
+            "a step of full attention grows with a power of the length of 1.6 at least, of the others of 1.3 at most",
+            lambda of: of("time", FULL) >= 1.6 and max(of("time", arm) for arm in LINEAR) <= 1.3,
+        ),
+        Prediction(
+            "where every weight is kept, memory grows with a power of at least 1.6, with the others of at most 1.3",
+            lambda of: of("memory", FORMULA) >= 1.6 and max(of("memory", arm) for arm in LINEAR) <= 1.3,
+        ),
+        Prediction(
+            "both linear ways find at least 5 fewer of 100 values",
+            lambda of: max(of("recall", arm) for arm in LINEAR) <= of("recall", FULL) - 5,
+        ),
+    ),
+    tells=lambda of: (
+        f"time grows with the power {told(of, 'time', '.2f')} of the length with {', '.join(TRAINED)}; memory with "
+        f"{told(of, 'memory', '.2f')}, and with {of('memory', FORMULA):.2f} where every weight is kept; after "
+        f"{of('steps', FULL):.0f} steps ({told(of, 'seconds', '.0f')} s) {told(of, 'recall', '.0f')} of 100 values are "
+        "found"
+    ),
+    otherwise="shorter texts, whose cost is that of all other layers; a fast kernel saves the memory of full attention "
+    "and not its time. BigBird and Linformer lose less with more blocks, more mixes or more training",
+    panels=(
+        Lines(x="length", y="ms", title="Time of a step", across="tokens", label="milliseconds", log="xy"),
+        Lines(x="length", y="mb", title="Memory of a step", across="tokens", label="megabytes", log="xy"),
+        Bars(y="recall", title="What is found again", label="% of values"),
+    ),
+)

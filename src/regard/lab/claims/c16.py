@@ -1,0 +1,78 @@
+"""C16: next-sentence prediction hurts rather than helps."""
+
+from dataclasses import replace
+
+from regard.checkpoint import Run
+from regard.evaluate import evaluate
+from regard.lab.claims.experiment import Arm, Experiment, Prediction, Size
+from regard.lab.claims.opinions import labelled, unlabelled
+from regard.lab.claims.panels import Bars
+from regard.lab.claims.trial import Row, Trial
+
+WITH, WITHOUT = "with next sentences", "without"
+
+
+def measure(trial: Trial) -> list[Row]:
+    """Pre-train, then fine-tune on few labelled sentences."""
+    body = trial.train(*unlabelled(trial))
+    shape = [setting for setting in trial.arm.settings if setting.startswith("system.")]
+    tuning = f"train.steps={trial.size['tuning']}", "train.rate=1e-3", "train.frozen=1"
+    sentences = labelled(trial, trial.size["examples"])
+    tuned = trial.train(*sentences, arm=Arm("bert-classifier", *shape, *tuning), after=body)
+    found = evaluate([tuned])
+    return [{"hidden": 100 * guessed(body), "accuracy": 100 * found["accuracy"], "loss": found["loss"]}]
+
+
+def guessed(body: Run) -> float:
+    """The share of hidden words that are guessed in true pairs, for both alike."""
+    objective = replace(body.recipe.objective, random=0.0)
+    return evaluate([replace(body, recipe=replace(body.recipe, objective=objective))])["accuracy"]
+
+
+EXPERIMENT = Experiment(
+    id="C16",
+    title="Next-sentence prediction",
+    claim="Next-sentence prediction hurts rather than helps.",
+    method="BERT is pre-trained twice on unlabelled reviews of two sentences. It guesses hidden words, and one of the "
+    "two models also says whether the second sentence follows the first, which in half of its pairs it does not. Then "
+    "both are fine-tuned on few labelled sentences of praise and blame.",
+    refuted="the model that was also asked about next sentences is better after fine-tuning",
+    arms={WITH: Arm("bert", "objective.random=0.5"), WITHOUT: Arm("bert", "objective.random=0.0")},
+    pair=True,
+    settings=("objective.share=0.3",),
+    small=Size(
+        *(50, "system.width=64", "system.depth=2", "system.hidden=128", "train.steps=2000", "train.rate=3e-3"),
+        shapes=2,
+        tuning=200,
+        examples=200,
+    ),
+    full=Size(
+        *(70, "system.width=256", "system.depth=4", "system.hidden=1024", "train.steps=4000", "train.rate=5e-4"),
+        *("train.batch_tokens=4096",),
+        shapes=6,
+        tuning=500,
+        examples=500,
+    ),
+    measure=measure,
+    predictions=(
+        Prediction(
+            "after fine-tuning it tells at least 1 fewer of 100 unseen sentences with next-sentence prediction",
+            lambda of: of("accuracy", WITH) <= of("accuracy", WITHOUT) - 1,
+        ),
+        Prediction(
+            "it guesses fewer hidden words of true pairs",
+            lambda of: of("hidden", WITH) < of("hidden", WITHOUT),
+        ),
+    ),
+    tells=lambda of: (
+        f"after fine-tuning on few sentences {of('accuracy', WITH):.0f} of 100 unseen ones are told right where next "
+        f"sentences were asked for and {of('accuracy', WITHOUT):.0f} where they were not; of hidden words "
+        f"{of('hidden', WITH):.0f} and {of('hidden', WITHOUT):.0f} of 100 are guessed"
+    ),
+    otherwise="another task afterwards: one about two sentences may gain from it; here the second sentence agrees with "
+    "the first, so that telling true pairs asks for what the labels ask for",
+    panels=(
+        Bars(y="accuracy", title="After fine-tuning", label="% of unseen sentences right"),
+        Bars(y="hidden", title="Before it", label="% of hidden words guessed"),
+    ),
+)

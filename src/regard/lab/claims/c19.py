@@ -1,0 +1,70 @@
+"""C19: the translation table: the Transformer passes every single model at the lowest cost."""
+
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.panels import Bars
+from regard.lab.claims.tables import rows
+from regard.lab.claims.trial import Row, Trial
+
+TRANSFORMER = "transformer-tiny"
+CONVOLUTIONAL, RECURRENT = ("bytenet", "convs2s"), ("gnmt", "moe-lstm")
+OTHERS = ("bytenet", "gnmt", "convs2s", "moe-lstm")
+ORDER = " < ".join(OTHERS)
+
+
+def measure(trial: Trial) -> list[Row]:
+    """`regard compare` of all, with one budget and the settings of the presets."""
+    return [
+        {**row, "bleu": scores["bleu"], "pronouns": 100 * scores["pronoun_accuracy"]}
+        for row, scores in rows(trial, trial.arms)
+    ]
+
+
+def in_order(of: Found) -> list[str]:
+    """From the lowest BLEU to the highest."""
+    return sorted((TRANSFORMER, *OTHERS), key=lambda arm: of("bleu", arm))
+
+
+def families_apart(of: Found) -> bool:
+    """Whether both models of one family stand below both of the other."""
+    lowest = [arm for arm in in_order(of) if arm != TRANSFORMER][:2]
+    return set(lowest) in (set(CONVOLUTIONAL), set(RECURRENT))
+
+
+EXPERIMENT = Experiment(
+    id="C19",
+    title="The translation table",
+    claim="The Transformer passes every single model at the lowest cost; the rows below it are not ordered by family.",
+    method="`regard compare`: five translators learn the road sentences from the same number of tokens, each with the "
+    "settings of its preset. BLEU is that of unseen sentences; cost is counted in operations of the whole training.",
+    refuted="another model has a higher BLEU, or as high a BLEU for fewer operations",
+    arms={name: Arm(name) for name in (*OTHERS, TRANSFORMER)},
+    settings=("train.batch_tokens=400",),
+    small=Size(240, tokens=200_000, jobs=2),
+    full=Size(180, tokens=4_000_000, jobs=8),
+    together=True,
+    timed=("seconds",),
+    measure=measure,
+    predictions=(
+        Prediction("the Transformer has the highest BLEU of the five", lambda of: in_order(of)[-1] == TRANSFORMER),
+        Prediction(
+            "its training takes the fewest operations",
+            lambda of: of("teraflops", TRANSFORMER) == min(of("teraflops", arm) for arm in (TRANSFORMER, *OTHERS)),
+        ),
+        Prediction(
+            "below it, neither both convolutional models come before both recurrent ones nor the other way round",
+            lambda of: not families_apart(of),
+        ),
+    ),
+    tells=lambda of: (
+        "BLEU "
+        + ", ".join(f"{of('bleu', arm):.1f} for {arm} ({of('teraflops', arm):.1f} TFLOP)" for arm in in_order(of))
+        + f"; the lectures have {ORDER}"
+    ),
+    otherwise="the sizes and the data of the papers: these models have half a million to two million parameters, and "
+    "sentences of a small grammar that all of them can learn to the end",
+    panels=(
+        Bars(y="bleu", title="Unseen sentences", label="BLEU"),
+        Bars(y="pronouns", title="'it' resolved", label="% of pronouns"),
+        Bars(y="teraflops", title="Cost of training", label="10¹² operations"),
+    ),
+)

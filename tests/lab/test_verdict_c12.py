@@ -1,0 +1,65 @@
+"""C12: where full attention grows no faster than the others, or these lose nothing, the claim does not stand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.lab.claims import c12, experiment
+from regard.lab.claims.c12 import BIGBIRD, FORMULA, FULL, LINEAR, LINFORMER, WAYS
+from regard.lab.claims.experiment import HALF, NOT, TRUE, Found, Size, judged
+from regard.lab.claims.running import lab
+from regard.lab.length import exponent
+
+TINY = Size(
+    *(5, "train.steps=2", "train.batch_tokens=60", "system.width=12", "system.heads=3", "system.hidden=13"),
+    *("system.depth=1", "train.warmup=1"),
+    lengths=[64, 128, 256],
+    repeats=1,
+    model=["system.width=12"],
+)
+
+
+def measured(full: float, linear: float, recall: float, *, memory: float = 2.0) -> list[dict]:
+    rows: list[dict] = [{"arm": FORMULA, "seed": 0, "time": full, "memory": memory}]
+    for arm in (FULL, *LINEAR):
+        power = full if arm == FULL else linear
+        found = 95 if arm == FULL else recall
+        rows.append({"arm": arm, "seed": 0, "time": power, "memory": 1.0, "recall": found, "steps": 9, "seconds": 1})
+    return rows
+
+
+@pytest.mark.parametrize(
+    "rows, verdict",
+    [
+        (measured(1.9, 1.0, 60), TRUE),
+        (measured(1.2, 1.0, 60), NOT),
+        (measured(1.9, 1.5, 60), NOT),
+        (measured(1.9, 1.0, 93), HALF),  # they give nothing up
+        (measured(1.9, 1.0, 60, memory=1.1), HALF),
+    ],
+)
+def test_growth_and_what_is_lost_decide(rows, verdict) -> None:
+    assert judged(experiment("C12"), rows).word == verdict
+
+
+@pytest.mark.parametrize("power, verdicts", [(2.0, (HALF, TRUE)), (1.0, (NOT,))])
+def test_the_power_of_the_length_decides(tmp_path: Path, monkeypatch, power: float, verdicts) -> None:
+    """Models are trained; what a step takes is as said, so that no clock decides."""
+
+    def bench(systems, settings, *, lengths, repeats, say):
+        for name in systems:
+            grows = power if name in ("formula", "full") else 1.0
+            rows = [{"length": n, "seconds": 1e-6 * n**grows, "peak_bytes": 5 * n**grows} for n in lengths]
+            powers = {"exponent": exponent(rows, "seconds"), "exponent_memory": exponent(rows, "peak_bytes")}
+            yield {"system": name, "rows": rows, **powers}
+
+    monkeypatch.setattr(c12, "bench", bench)
+    changed = replace(experiment("C12"), small=TINY)
+    (found,) = lab(tmp_path, size="small", seeds=1, jobs=1).run([changed], ended=lambda found: None)
+    assert found["verdict"] in verdicts
+    of = Found(found["rows"])
+    assert of("ms", FULL, length=256) == pytest.approx(1e-3 * 256**power)
+    assert of("time", LINFORMER) == pytest.approx(1.0)
+    assert [of("steps", arm) for arm in (FULL, BIGBIRD, LINFORMER)] == [2, 2, 2]
+    assert {row["arm"] for row in found["rows"]} == set(WAYS.values())
