@@ -66,8 +66,8 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"from one layer to the most the loss falls by {gained(of, WITH):.2f} nats with feed-forward layers and by "
-        f"{gained(of, WITHOUT):.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f}, one "
-        f"layer with {single(of):.2f}"
+        f"{gained(of, WITHOUT):.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f} "
+        f"nats, one layer with them {single(of):.2f}"
     ),
     otherwise="residuals and norms: with them layers of attention still find patterns of two and three steps, and a "
     "stack without residuals would only average; or a task that asks for more than looking up, such as arithmetic",
