@@ -13,7 +13,7 @@ def test_the_answer_is_the_only_digit_and_no_long_text_stands_in_two_splits(name
     corpus = built_in(name)
     assert corpus is not None
     made = {split: list(corpus.make(split)) for split in SPLITS}
-    assert {split: len(records) for split, records in made.items()} == {"train": 20_000, "valid": 300, "test": 600}
+    assert {split: len(records) for split, records in made.items()} == {"train": 6_000, "valid": 200, "test": 400}
     for records in made.values():
         assert all(
             [word for word in text.split() if word.isdigit()] == [text[0]] == [answer] for text, answer in records

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from regard.data.corpora.corpus import Corpus, drawn_length, split_of
 from regard.data.sources import Record
 
-SIZES = {"train": 20_000, "valid": 300, "test": 600}
+SIZES = {"train": 6_000, "valid": 200, "test": 400}
 DIGITS, LETTERS = "0123456789", "abcdefghijklmnop"
 LENGTHS = (1, 10_000)
 
