@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from regard.data.corpora import moods, reviews
 from regard.data.corpora.mood_words import SORTS
@@ -16,7 +17,6 @@ from regard.lab.claims.trial import Trial
 
 REVIEWS = {"train": 20_000, "valid": 200, "test": 400}
 HELD_OUT = {"valid": 60, "test": 600}  # sentences with labels
-Shape = Callable[[moods.Speaker, bool], str]
 
 
 def unlabelled(trial: Trial) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def sentences(split: str, shapes: int) -> Iterator[dict[str, str]]:
         yield {"text": moods.written(say.chance, text), "label": moods.LABELS[good]}
 
 
-def said(seed: str, split: str, shapes: Mapping[Shape, int], count: int) -> Iterator[tuple[moods.Speaker, str, bool]]:
+def said(seed: str, split: str, shapes: Mapping[Any, int], count: int) -> Iterator[tuple[moods.Speaker, str, bool]]:
     """Who speaks, what, and whether it is praise; praise and blame in turn, without end."""
     chance, some, good = random.Random(f"opinions {seed}"), dict(islice(shapes.items(), count)), False
     while True:
