@@ -195,6 +195,7 @@ def settle(settings: Train) -> None:
     if settings.threads:
         torch.set_num_threads(settings.threads)
     if settings.deterministic != torch.are_deterministic_algorithms_enabled():  # setting it takes a second
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it a GPU's products refuse to be so
         torch.use_deterministic_algorithms(settings.deterministic)
 
 

@@ -3,26 +3,24 @@
 import torch
 
 from regard.checkpoint import Run
-from regard.data.splits import splits
 from regard.lab.claims.experiment import Arm, Experiment, Prediction, Size
 from regard.lab.claims.panels import Bars, Lines
+from regard.lab.claims.texts import library, windows
 from regard.lab.claims.trial import Row, Trial, history
+from regard.shapes import Int, Tensor
 
 SEEN, HIDDEN = "future seen", "future hidden"
 
 
 def measure(trial: Trial) -> list[Row]:
-    run = trial.train()
+    run = trial.train(*library(trial, trial.size["characters"]))
     curve = [{"step": event["step"], "loss": event["loss"]} for event in history(run)]
-    return [*curve, {"written": written(run, trial.size["characters"])}]
+    return [*curve, {"written": written(run, windows(run, trial.size["read"]))}]
 
 
 @torch.no_grad()
-def written(run: Run, characters: int) -> float:
+def written(run: Run, rows: Int[Tensor, "n t"]) -> float:
     """Nats per character of texts that are read as a model writes: each character before the next one is there."""
-    found, _ = splits(run.recipe.data, ("text",))
-    text = run.tokenizer.encode("".join(record[0] for record in found["test"])[: 50 * characters])
-    rows = torch.tensor(text[: characters * run.model.context], device=run.model.device).view(characters, -1)
     cache = run.model.start(*rows.shape)
     steps = [run.model.decode(rows[:, t : t + 1], cache=cache) for t in range(rows.shape[1] - 1)]
     return float(torch.nn.functional.cross_entropy(torch.cat(steps, 1).flatten(0, 1), rows[:, 1:].flatten()))
@@ -37,9 +35,11 @@ EXPERIMENT = Experiment(
     refuted="the model that saw the future is as good a writer as the other",
     arms={HIDDEN: Arm("gpt"), SEEN: Arm("gpt", mistake="no mask")},
     pair=True,
-    settings=("train.log_every=10", "data.records=200"),
-    small=Size(30, "train.steps=500", "system.depth=2", characters=32),
-    full=Size(60, "train.steps=5000", "train.batch_tokens=8192", "system.width=256", characters=256),
+    settings=("train.log_every=10",),
+    small=Size(25, "train.steps=500", "system.depth=2", characters=1_000_000, read=8_000),
+    full=Size(
+        *(60, "train.steps=4000", "train.batch_tokens=8192", "system.width=256"), characters=8_000_000, read=64_000
+    ),
     measure=measure,
     predictions=(
         Prediction(

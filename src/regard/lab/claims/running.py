@@ -22,9 +22,8 @@ from regard.errors import Interrupted, UserError
 from regard.lab.claims.experiment import Experiment, judged
 from regard.lab.claims.figure import picture
 from regard.lab.claims.panels import THEMES
-from regard.lab.claims.trial import Arm, Row, Size, Trial
+from regard.lab.claims.trial import Arm, Row, Size, Trial, machine
 from regard.lab.units import Hands, Say, Unit
-from regard.recipe import Train
 from regard.train.device import choose_device
 from regard.train.run import device_name, settle, versions
 
@@ -149,7 +148,7 @@ def tried(
     quiet: bool,
 ) -> dict[str, Any]:
     """One trial: its rows, each with the arm and the seed it is of."""
-    settle(Train(threads=1, deterministic=True))
+    settle(machine(device))
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
         rows = measure(Trial(size, device, Path(place), arms, seeds))

@@ -10,15 +10,17 @@ from typing import Any
 import regard
 from regard.checkpoint import LOG, Run
 from regard.lab.mistakes import MISTAKES
-from regard.recipe import Recipe
+from regard.recipe import Recipe, Train
 from regard.train.device import choose_device
 
 Row = dict[str, Any]
 NEVER = 10**9
-COMMON = (
-    *("train.threads=1", "train.deterministic=true", "train.compile=false"),
-    *(f"train.save_every={NEVER}", f"train.evaluate_every={NEVER}"),
-)
+COMMON = ("train.compile=false", f"train.save_every={NEVER}", f"train.evaluate_every={NEVER}")
+
+
+def machine(device: str) -> Train:
+    """How a device is used. On a processor the same twice; on a GPU some layers have no way to be that."""
+    return Train(device=device, threads=1, deterministic=device == "cpu")
 
 
 class Arm:
@@ -70,7 +72,11 @@ class Trial:
     def recipe(self, *settings: str, arm: Arm | None = None, preset: str = "", seed: int | None = None) -> Recipe:
         """The arm's recipe with further settings; `preset` in place of its own."""
         arm = arm or self.arm
-        common = (f"seed={self.seed if seed is None else seed}", f"train.device='{self.device}'", *COMMON)
+        how = machine(self.device)
+        common = (
+            *(f"seed={self.seed if seed is None else seed}", f"train.device='{how.device}'", *COMMON),
+            *(f"train.threads={how.threads}", f"train.deterministic={str(how.deterministic).lower()}"),
+        )
         return regard.read(preset or arm.preset, [*common, *arm.settings, *settings])
 
     def train(self, *settings: str, after: Run | None = None, **which: Any) -> Run:
