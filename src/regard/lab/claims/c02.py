@@ -1,0 +1,91 @@
+"""C2: distant words meet after O(length) steps in an RNN, length/window layers of windows, O(1) with attention."""
+
+from regard.lab.chain import longest_chain, step_by_step
+from regard.lab.claims.distances import FAR, SETTINGS, learnt, posed, recalled
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.panels import Lines
+from regard.lab.claims.trial import Row, Trial
+
+RNN, LSTM, ATTENTION = "RNN", "LSTM", "attention"
+SPAN = 5  # tokens of a window
+WINDOWS = {f"windows, {depth} layer{'s' * (depth > 1)}": depth for depth in (1, 4)}
+WELL, BADLY, FEWER = 90, 50, 10  # of 100 digits
+
+
+def measure(trial: Trial) -> list[Row]:
+    """For each distance a model that has learnt to recall from up to there: how well, and after how many steps."""
+    return [{"distance": far, **asked(trial, far)} for far in FAR]
+
+
+def asked(trial: Trial, far: int) -> Row:
+    run = learnt(trial, far)
+    with step_by_step():
+        steps = longest_chain(run.model.hidden(posed(run, far, 1)[0][:, 1:]))  # from the digit on
+    return {"recall": recalled(run, far, trial.size["rows"]), "steps": steps}
+
+
+def within(of: Found, arm: str, layers: int) -> bool:
+    """Whether windows recall what lies in them, and guess what does not."""
+    inside = {far: far <= layers * (SPAN - 1) for far in FAR}
+    found = {far: of("recall", arm, distance=far) for far in FAR}
+    return all(found[far] >= WELL if inside[far] else found[far] < BADLY for far in FAR)
+
+
+def last(of: Found, arm: str) -> float:
+    return of("recall", arm, distance=FAR[-1])
+
+
+def told(of: Found) -> str:
+    arms = RNN, LSTM, *WINDOWS, ATTENTION
+    return ", ".join(f"{last(of, arm):.0f} ({arm}, {of('steps', arm, distance=FAR[-1]):g})" for arm in arms)
+
+
+OVER: Row = {"x": "distance", "across": "steps back", "log": "x"}
+EXPERIMENT = Experiment(
+    id="C2",
+    title="Distant words",
+    claim="Distant words interact over O(length) steps in an RNN, length/window layers of windows and O(1) with "
+    "attention: recall over long distances shows it.",
+    method="A digit, then letters, then: which digit was it? For each distance language models of one layer, and "
+    "windows of several, learn this from rows up to it, all alike, and are asked unseen rows. Steps are matrix "
+    "products that need one another's results, from the digit to the answer.",
+    refuted="from far back an RNN recalls as well as attention, or windows recall what lies outside them",
+    arms={
+        RNN: Arm("rnn-lm"),
+        LSTM: Arm("lstm-lm"),
+        **{name: Arm("window-lm", f"system.window={SPAN}", f"system.depth={n}") for name, n in WINDOWS.items()},
+        ATTENTION: Arm("gpt"),
+    },
+    settings=("system.depth=1", *SETTINGS),
+    small=Size(22, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100),
+    full=Size(30, "system.width=128", "train.steps=600", "train.batch_tokens=16384", rows=400),
+    measure=measure,
+    predictions=(
+        Prediction(
+            f"attention recalls at least {WELL} of 100 digits from everywhere, an RNN so many from {FAR[0]} steps back "
+            f"and less than {BADLY} from {FAR[-1]}",
+            lambda of: (
+                min(of("recall", ATTENTION, distance=far) for far in FAR) >= WELL
+                and of("recall", RNN, distance=FAR[0]) >= WELL
+                and last(of, RNN) < BADLY
+            ),
+        ),
+        Prediction(
+            f"windows recall at least {WELL} from as far as {SPAN - 1} steps for each layer, and from beyond less than "
+            f"{BADLY}",
+            lambda of: all(within(of, arm, layers) for arm, layers in WINDOWS.items()),
+        ),
+        Prediction(
+            f"an LSTM, whose steps are as many as an RNN's, recalls at least {FEWER} fewer than attention from the "
+            "farthest",
+            lambda of: last(of, LSTM) <= last(of, ATTENTION) - FEWER,
+        ),
+    ),
+    tells=lambda of: f"of 100 digits {FAR[-1]} steps back are recalled, after so many steps: {told(of)}",
+    otherwise="longer training, with which a well-started RNN reaches farther; an LSTM's gates, which learn to let "
+    "through what must be kept, however many steps it takes; more layers of windows",
+    panels=(
+        Lines(y="recall", title="What is recalled", label="% of digits", **OVER),
+        Lines(y="steps", title="Steps from digit to answer", label="products in a row", **OVER | {"log": "xy"}),
+    ),
+)
