@@ -17,16 +17,16 @@ Weights = dict[str, Tensor]
 
 
 def measure(trial: Trial) -> list[Row]:
-    """Loss by depth, on text of the training, and the surface around the deepest model."""
-    files, rows = library(trial, trial.size["characters"]), []
+    """By depth the loss on text of the training and the roughness of the surface; of the deepest model all of it."""
+    files, rows, (characters, steps) = library(trial, trial.size["characters"]), list[Row](), trial.size["land"]
     for depth in trial.size["depths"]:
         run = trial.train(*files, f"system.depth={depth}")
         loss = nats(run, windows(run, trial.size["read"], split="train")).mean()
-        rows.append({"depth": depth, "loss": float(loss)})
-    characters, steps = trial.size["land"]
-    heights, places = surface(run, characters, steps, trial.seed), torch.linspace(-1, 1, steps).tolist()
+        heights = surface(run, characters, steps, trial.seed)
+        rows.append({"depth": depth, "loss": float(loss), "roughness": roughness(heights)})
+    places = torch.linspace(-1, 1, steps).tolist()
     points = zip(product(places, places), heights.flatten().tolist(), strict=True)
-    return [*rows, {"roughness": roughness(heights)}, *({"x": x, "y": y, "height": z} for (x, y), z in points)]
+    return [*rows, *({"x": x, "y": y, "height": z} for (x, y), z in points)]
 
 
 @torch.no_grad()
@@ -79,13 +79,13 @@ EXPERIMENT = Experiment(
     title="Residual connections",
     claim="Residual connections smooth the loss surface; without them deeper models are worse, even in training.",
     method="GPTs of several depths on the characters of Python's library, with and without residuals. Then the loss "
-    "around the weights of the deepest, along two random directions whose rows are as long as the weights' own; "
+    "around the weights of each, along two random directions whose rows are as long as the weights' own; "
     "roughness is the change from one step on that grid to the next, as a part of a step.",
     refuted="without residuals the deepest model fits its own training text as well as the shallowest",
     arms={WITH: Arm("gpt"), WITHOUT: Arm("gpt", "system.residual=false")},
     pair=True,
     small=Size(
-        *(40, "system.width=64", "system.context=32", "train.steps=500", "train.batch_tokens=512"),
+        *(58, "system.width=64", "system.context=32", "train.steps=450", "train.batch_tokens=512"),
         characters=300_000,
         depths=(1, 2, 4, 8),
         read=16_000,
@@ -107,14 +107,14 @@ EXPERIMENT = Experiment(
             lambda of: gained(of, WITHOUT) <= -0.1 and gained(of, WITH) >= -0.05,
         ),
         Prediction(
-            "the surface without residuals is at least one and a half times as rough",
-            lambda of: of("roughness", WITHOUT) >= 1.5 * of("roughness", WITH),
+            "the surface of the deepest model is at least one and a half times as rough without residuals",
+            lambda of: of.last("roughness", WITHOUT, "depth") >= 1.5 * of.last("roughness", WITH, "depth"),
         ),
     ),
     tells=lambda of: (
         f"from the shallowest to the deepest model the loss in training changes by {-gained(of, WITH):+.2f} nats with "
-        f"residuals and by {-gained(of, WITHOUT):+.2f} without; roughness of the surface {of('roughness', WITH):.2f} "
-        f"with and {of('roughness', WITHOUT):.2f} without"
+        f"residuals and by {-gained(of, WITHOUT):+.2f} without; roughness of the deepest one's surface "
+        f"{of.last('roughness', WITH, 'depth'):.2f} with and {of.last('roughness', WITHOUT, 'depth'):.2f} without"
     ),
     otherwise="a depth of two or three, where both kinds train, or a start made for plain networks (every layer near "
     "the identity)",
