@@ -23,6 +23,7 @@ TINY = Size(
     tests=3,
     tokens=700,
     jobs=1,
+    depth=2,
 )
 
 

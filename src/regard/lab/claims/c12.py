@@ -26,7 +26,9 @@ def cost(trial: Trial, seed: int) -> Iterator[Row]:
         arm = WAYS[record["system"]]
         yield {"arm": arm, "time": record["exponent"], "memory": record["exponent_memory"]}
         for row in record["rows"]:
-            yield {"arm": arm, "length": row["length"], "ms": 1e3 * row["seconds"], "mb": row["peak_bytes"] / 1e6}
+            failed = "error" in row  # for want of memory, where every weight is kept
+            told = {"failed": row["error"]} if failed else {"ms": 1e3 * row["seconds"], "mb": row["peak_bytes"] / 1e6}
+            yield {"arm": arm, "length": row["length"], **told}
 
 
 def recall(trial: Trial, seed: int) -> Iterator[Row]:
@@ -66,9 +68,9 @@ EXPERIMENT = Experiment(
     ),
     full=Size(
         *(120, "train.steps=1000", "train.batch_tokens=4096"),
-        lengths=[2048, 4096, 8192, 16_384],
+        lengths=[8192, 16_384, 32_768],
         repeats=3,
-        model=["system.width=256", "system.hidden=512", "system.heads=4"],
+        model=["system.width=128", "system.hidden=256"],
     ),
     together=True,
     timed=("time", "memory", "ms", "mb", "seconds"),

@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
     pair=True,
     settings=("text.kind=bpe", "train.log_every=20"),
     small=Size(
-        *(40, "text.vocabulary=2000", "system.depth=2", "system.hidden=256"),
+        *(35, "text.vocabulary=2000", "system.depth=2", "system.hidden=256"),
         *("train.steps=500", "train.batch_tokens=1024"),
         characters=1_000_000,
     ),

@@ -25,7 +25,8 @@ def measure(trial: Trial) -> list[Row]:
     reads = {name: LENGTHS[name] // trial.size["shorter"] for name in ROWS}
     apart = {name: trial.arms[name] for name in (RECURRENT, BOTH)}
     room = {name: f"system.context={reads[name] + SUMMARY}" for name in (DECODER, LONG, EXPERTS)}
-    going_on = {name: Arm(name, *trial.arms[name].settings, tokens) for name, tokens in room.items()}
+    depth = f"system.depth={trial.size['depth']}"
+    going_on = {name: Arm(name, *trial.arms[name].settings, depth, tokens) for name, tokens in room.items()}
     found = [
         *rows(trial, apart, *written(trial, "beginnings", reads[RECURRENT]), name="apart"),
         *rows(trial, going_on, *written(trial, "documents", 0), name="going-on"),
@@ -65,8 +66,8 @@ def falls(of: Found, *rows: str) -> bool:
     return all(of("perplexity", after) < of("perplexity", before) for before, after in pairwise(rows))
 
 
-SHORT = {"shorter": 50, "words": 190, "documents": 4000, "tests": 60}
-MIDDLE = {"shorter": 11, "words": 870, "documents": 16_000, "tests": 100}
+SHORT = {"shorter": 100, "words": 95, "documents": 4000, "tests": 60, "depth": 3}
+MIDDLE = {"shorter": 11, "words": 870, "documents": 16_000, "tests": 100, "depth": 5}
 EXPERIMENT = Experiment(
     id="C20",
     title="The document table",
@@ -78,12 +79,12 @@ EXPERIMENT = Experiment(
     arms={name: Arm(name) for name in ROWS},
     settings=("data.too_long=truncate", "text.kind=wordpiece", "system.dropout=0.0", "decode.max_tokens=64"),
     small=Size(
-        *(120, "system.width=64", "train.batch_tokens=600"),
+        *(120, "system.width=64", "train.batch_tokens=1000"),
         **SHORT | {"tokens": 150_000, "jobs": 2},
     ),
     full=Size(
-        *(60, "system.width=128", "train.batch_tokens=8000"),
-        **MIDDLE | {"tokens": 2_000_000, "jobs": 15},
+        *(90, "system.width=128", "train.batch_tokens=8000"),
+        **MIDDLE | {"tokens": 500_000, "jobs": 15},
     ),
     together=True,
     timed=("seconds",),
