@@ -11,12 +11,12 @@ from regard.lab.claims.running import tried
 from regard.lab.claims.trial import Row
 
 TINY = Size(
-    *(5, "system.width=24", "system.heads=2", "system.context=16", "train.steps=100", "train.batch_tokens=256"),
+    *(5, "system.width=24", "system.heads=2", "system.context=16", "train.steps=80", "train.batch_tokens=256"),
     *("train.warmup=10", "train.rate=1e-2"),
     characters=20_000,
     depths=(1, 4),
     read=1_600,
-    land=(200, 5),
+    land=(160, 3),
 )
 
 

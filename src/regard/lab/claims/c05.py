@@ -65,7 +65,7 @@ EXPERIMENT = Experiment(
     arms={name: Arm("gpt", f"system.position='{position}'") for name, position in SCHEMES.items()},
     pair=True,
     small=Size(
-        *(15, "system.width=64", "system.depth=2", "system.context=32", "train.steps=800", "train.batch_tokens=512"),
+        *(16, "system.width=64", "system.depth=2", "system.context=32", "train.steps=800", "train.batch_tokens=512"),
         characters=500_000,
         read=25_000,
     ),

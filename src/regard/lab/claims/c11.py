@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     pair=True,
     settings=("system.heads=2",),
     small=Size(
-        *(30, "system.width=64", "system.depth=2", "train.steps=500", "train.batch_tokens=512"),
+        *(46, "system.width=64", "system.depth=2", "train.steps=400", "train.batch_tokens=512"),
         widths=(4, 16, 64, 256, 1024),
         trained=(16, 128, 512),
         characters=500_000,
