@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
         *(36, "system.width=64", "system.depth=2", "system.hidden=128"),
         *("train.steps=900", "train.batch_tokens=768", "train.rate=2e-3"),
     ),
-    full=Size(75, "system.width=256", "system.depth=4", "train.steps=3000", "train.batch_tokens=4096"),
+    full=Size(50, "system.width=256", "system.depth=4", "train.steps=1200", "train.batch_tokens=4096"),
     measure=measure,
     predictions=(
         Prediction(

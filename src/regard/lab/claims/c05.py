@@ -70,10 +70,10 @@ EXPERIMENT = Experiment(
         read=25_000,
     ),
     full=Size(
-        *(22, "system.width=256", "system.heads=8", "system.depth=3", "system.context=128"),
-        *("train.steps=1500", "train.batch_tokens=8192", "train.rate=1e-3"),
-        characters=8_000_000,
-        read=400_000,
+        *(21, "system.width=256", "system.heads=8", "system.depth=3", "system.context=128"),
+        *("train.steps=1000", "train.batch_tokens=8192", "train.rate=1e-3"),
+        characters=3_000_000,
+        read=150_000,
     ),
     measure=measure,
     predictions=(

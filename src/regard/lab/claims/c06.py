@@ -46,11 +46,11 @@ EXPERIMENT = Experiment(
         read=25_000,
     ),
     full=Size(
-        *(90, "system.width=256", "system.heads=8", "system.context=128", "train.steps=2000"),
+        *(73, "system.width=256", "system.heads=8", "system.context=128", "train.steps=1200"),
         *("train.batch_tokens=8192", "train.rate=1e-3"),
-        characters=8_000_000,
-        depths=(1, 2, 4, 8),
-        read=400_000,
+        characters=4_000_000,
+        depths=(1, 2, 6),
+        read=200_000,
     ),
     measure=measure,
     predictions=(

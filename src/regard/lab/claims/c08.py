@@ -74,10 +74,10 @@ EXPERIMENT = Experiment(
         read=25_000,
     ),
     full=Size(
-        *(75, "system.width=512", "system.depth=6", "system.context=256", "train.steps=2500"),
-        *("train.batch_tokens=8192", "train.rate=5e-4"),
-        characters=8_000_000,
-        read=400_000,
+        *(50, "system.width=256", "system.depth=6", "system.context=256", "train.steps=2000"),
+        *("train.batch_tokens=8192", "train.rate=1e-3"),
+        characters=4_000_000,
+        read=200_000,
     ),
     measure=measure,
     predictions=(

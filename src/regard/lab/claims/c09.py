@@ -92,12 +92,12 @@ EXPERIMENT = Experiment(
         land=(2_000, 13),
     ),
     full=Size(
-        *(120, "system.width=256", "system.context=128", "train.steps=1500", "train.batch_tokens=8192"),
+        *(72, "system.width=256", "system.context=128", "train.steps=600", "train.batch_tokens=8192"),
         *("train.rate=1e-3", "system.heads=8"),
-        characters=4_000_000,
-        depths=(1, 2, 4, 8, 16),
+        characters=2_000_000,
+        depths=(1, 2, 4, 12),
         read=128_000,
-        land=(32_000, 25),
+        land=(8_000, 17),
     ),
     measure=measure,
     predictions=(

@@ -86,9 +86,9 @@ EXPERIMENT = Experiment(
         rates=(2e-3, 6e-3, 2e-2),
     ),
     full=Size(
-        *(50, "system.width=256", "system.heads=8", "system.depth=12", "system.context=128", "train.steps=500"),
+        *(48, "system.width=256", "system.heads=8", "system.depth=10", "system.context=128", "train.steps=400"),
         *("train.batch_tokens=8192", "train.warmup=50"),
-        characters=4_000_000,
+        characters=1_500_000,
         rates=(1e-3, 3e-3, 1e-2),
     ),
     measure=measure,

@@ -74,12 +74,12 @@ EXPERIMENT = Experiment(
         read=25_000,
     ),
     full=Size(
-        *(75, "system.width=256", "system.depth=6", "system.context=128", "train.steps=1500"),
+        *(70, "system.width=256", "system.depth=6", "system.context=128", "train.steps=700"),
         *("train.batch_tokens=8192", "train.rate=1e-3"),
         widths=(4, 16, 64, 256, 1024),
-        trained=(16, 64, 256, 1024),
-        characters=8_000_000,
-        read=400_000,
+        trained=(16, 128, 1024),
+        characters=2_000_000,
+        read=100_000,
     ),
     measure=measure,
     predictions=(
