@@ -61,7 +61,8 @@ EXPERIMENT = Experiment(
         LINFORMER: Arm("recall", "system.attention=linformer", "system.projected=4"),
     },
     small=Size(
-        *(120, "train.steps=500", "train.batch_tokens=512", "system.width=64", "system.hidden=64"),
+        *(150, "data.train='recall:2-3'", "train.steps=900", "train.batch_tokens=768", "train.rate=6e-3"),
+        *("system.width=64", "system.hidden=64", "system.depth=2"),
         lengths=[1024, 2048, 4096],
         repeats=1,
         model=["system.width=64", "system.hidden=128", "system.block=16"],

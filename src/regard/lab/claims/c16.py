@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
     pair=True,
     settings=("objective.share=0.3",),
     small=Size(
-        *(50, "system.width=64", "system.depth=2", "system.hidden=128", "train.steps=2000", "train.rate=3e-3"),
+        *(40, "system.width=64", "system.depth=2", "system.hidden=128", "train.steps=2000", "train.rate=3e-3"),
         shapes=2,
         tuning=200,
         examples=200,
