@@ -1,27 +1,30 @@
 """C2: distant words meet after O(length) steps in an RNN, length/window layers of windows, O(1) with attention."""
 
 from regard.lab.chain import longest_chain, step_by_step
-from regard.lab.claims.distances import FAR, SETTINGS, learnt, posed, recalled
+from regard.lab.claims.c18 import TEXTS, relative
+from regard.lab.claims.distances import FAR, SETTINGS, learnt, posed, recalled, slopes
 from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
 from regard.lab.claims.panels import Lines
 from regard.lab.claims.trial import Row, Trial
 
 RNN, LSTM, ATTENTION = "RNN", "LSTM", "attention"
-SPAN = 5  # tokens of a window
-WINDOWS = {f"windows, {depth} layer{'s' * (depth > 1)}": depth for depth in (1, 4)}
+SPAN = 7  # tokens of a window
+WINDOWS = {f"windows, {depth} layer{'s' * (depth > 1)}": depth for depth in (1, 3)}
+SEEN = f"system.window={SPAN}", "train.rate=8e-3"
 WELL, BADLY, FEWER = 90, 50, 10  # of 100 digits
 
 
 def measure(trial: Trial) -> list[Row]:
     """For each distance a model that has learnt to recall from up to there: how well, and after how many steps."""
-    return [{"distance": far, **asked(trial, far)} for far in FAR]
-
-
-def asked(trial: Trial, far: int) -> Row:
-    run = learnt(trial, far)
-    with step_by_step():
-        steps = longest_chain(run.model.hidden(posed(run, far, 1)[0][:, 1:]))  # from the digit on
-    return {"recall": recalled(run, far, trial.size["rows"]), "steps": steps}
+    rows, sizes = [], {}
+    for far in FAR:
+        run = learnt(trial, far)
+        texts, _ = posed(run, far, TEXTS)
+        sizes[far] = float(slopes(run.model, texts)[far])
+        with step_by_step():
+            steps = longest_chain(run.model.hidden(texts[:1, 1:]))  # from the digit on
+        rows.append({"distance": far, "recall": recalled(run, far, trial.size["rows"]), "steps": steps})
+    return [*rows, *relative("gradient", sizes)]
 
 
 def within(of: Found, arm: str, layers: int) -> bool:
@@ -48,16 +51,17 @@ EXPERIMENT = Experiment(
     "attention: recall over long distances shows it.",
     method="A digit, then letters, then: which digit was it? For each distance language models of one layer, and "
     "windows of several, learn this from rows up to it, all alike, and are asked unseen rows. Steps are matrix "
-    "products that need one another's results, from the digit to the answer.",
+    "products that need one another's results, from the digit to the answer; the gradient is that of the last state "
+    "by the digit's vector.",
     refuted="from far back an RNN recalls as well as attention, or windows recall what lies outside them",
     arms={
         RNN: Arm("rnn-lm"),
         LSTM: Arm("lstm-lm"),
-        **{name: Arm("window-lm", f"system.window={SPAN}", f"system.depth={n}") for name, n in WINDOWS.items()},
+        **{name: Arm("window-lm", *SEEN, f"system.depth={depth}") for name, depth in WINDOWS.items()},
         ATTENTION: Arm("gpt"),
     },
     settings=("system.depth=1", *SETTINGS),
-    small=Size(22, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100),
+    small=Size(20, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100),
     full=Size(30, "system.width=128", "train.steps=600", "train.batch_tokens=16384", rows=400),
     measure=measure,
     predictions=(
@@ -87,5 +91,6 @@ EXPERIMENT = Experiment(
     panels=(
         Lines(y="recall", title="What is recalled", label="% of digits", **OVER),
         Lines(y="steps", title="Steps from digit to answer", label="products in a row", **OVER | {"log": "xy"}),
+        Lines(y="gradient", title="Gradient by the digit", label=f"times that at {FAR[0]}", **OVER | {"log": "xy"}),
     ),
 )

@@ -43,7 +43,7 @@ def trained(trial: Trial) -> list[Row]:
 
 def relative(name: str, sizes: dict[int, float]) -> list[Row]:
     """By distance, as so many times that of the shortest of all."""
-    return [{"distance": far, name: max(size / sizes[FAR[0]], LEAST)} for far, size in sizes.items()]
+    return [{"distance": far, name: max(size / sizes[min(sizes)], LEAST)} for far, size in sizes.items()]
 
 
 def changed(of: Found, arm: str, name: str) -> float:
