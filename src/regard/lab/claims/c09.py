@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
     arms={WITH: Arm("gpt"), WITHOUT: Arm("gpt", "system.residual=false")},
     pair=True,
     small=Size(
-        *(58, "system.width=64", "system.context=32", "train.steps=450", "train.batch_tokens=512"),
+        *(58, "system.width=64", "system.context=32", "train.steps=380", "train.batch_tokens=512"),
         characters=300_000,
         depths=(1, 2, 4, 8),
         read=16_000,
@@ -116,8 +116,8 @@ EXPERIMENT = Experiment(
         f"residuals and by {-gained(of, WITHOUT):+.2f} without; roughness of the deepest one's surface "
         f"{of.last('roughness', WITH, 'depth'):.2f} with and {of.last('roughness', WITHOUT, 'depth'):.2f} without"
     ),
-    otherwise="a depth of two or three, where both kinds train, or a start made for plain networks (every layer near "
-    "the identity)",
+    otherwise="a depth of two to four, where losses part but one surface is hardly rougher than the other, or a start "
+    "made for plain networks (every layer near the identity)",
     panels=(
         Lines(x="depth", y="loss", title="Text of the training", across="layers", label="nats per character", log="x"),
         *(land(f"Surface {arm}, nats", arm) for arm in (WITH, WITHOUT)),
