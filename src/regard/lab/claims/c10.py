@@ -114,8 +114,8 @@ EXPERIMENT = Experiment(
         f"{of.last('change', PRE, 'layer'):.2f}, {of.last('change', POST, 'layer'):.2f} and "
         f"{of.last('change', NONE, 'layer'):.2f} times as large; norms after lose {apart(of):.2f} at the highest rate"
     ),
-    otherwise="depth, and how weights are drawn at the start: small ones at the end of every branch, as here, keep a "
-    "stack without norms calm; a long warm-up lets norms after sublayers catch up",
+    otherwise="how a change is counted: as a part of the stream, which grows from layer to layer itself, it is not "
+    "amplified; and a long warm-up, which lets norms after sublayers stand a high rate",
     panels=(
         Lines(x="rate", y="loss", title="By rate", across="rate, thousandths", label="nats per character", log="x"),
         Lines(x="step", y="train", title="Training at the best rate", across="steps", label="nats per character"),
