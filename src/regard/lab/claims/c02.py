@@ -40,7 +40,8 @@ def last(of: Found, arm: str) -> float:
 
 def told(of: Found) -> str:
     arms = RNN, LSTM, *WINDOWS, ATTENTION
-    return ", ".join(f"{last(of, arm):.0f} ({arm}, {of('steps', arm, distance=FAR[-1]):g})" for arm in arms)
+    found = {arm: (last(of, arm), of("steps", arm, distance=FAR[-1])) for arm in arms}
+    return "; ".join(f"{arm} {recall:.0f} ({steps:g} steps)" for arm, (recall, steps) in found.items())
 
 
 OVER: Row = {"x": "distance", "across": "steps back", "log": "x"}
@@ -85,7 +86,7 @@ EXPERIMENT = Experiment(
             lambda of: last(of, LSTM) <= last(of, ATTENTION) - FEWER,
         ),
     ),
-    tells=lambda of: f"of 100 digits {FAR[-1]} steps back are recalled, after so many steps: {told(of)}",
+    tells=lambda of: f"of 100 digits {FAR[-1]} steps back are recalled: {told(of)}",
     otherwise="longer training, with which a well-started RNN reaches farther; an LSTM's gates, which learn to let "
     "through what must be kept, however many steps it takes; more layers of windows",
     panels=(
