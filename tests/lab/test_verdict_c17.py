@@ -41,6 +41,7 @@ def test_reading_next_to_nothing_is_no_pre_training(tmp_path: Path) -> None:
     [
         ((70, 90, 97), (60, 70, 96), (55, 60, 96), TRUE),
         ((70, 69, 97), (60, 62, 96), (55, 60, 96), NOT),  # 9 more with 200 sentences
+        ((59, 90, 97), (58, 70, 96), (55, 60, 96), HALF),  # hardly more with 50
         ((70, 90, 95), (60, 70, 96), (55, 60, 96), HALF),  # and a loss with all of them
         ((70, 90, 97), (75, 95, 97), (55, 60, 96), HALF),  # who reads less is as good
     ],
