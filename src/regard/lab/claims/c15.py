@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     ),
     full=Size(
         *(70, "text.vocabulary=8000", "system.width=256", "system.depth=6", "system.context=256"),
-        *("train.steps=3000", "train.batch_tokens=16384"),
+        *("train.steps=2000", "train.batch_tokens=8192"),
         characters=8_000_000,
     ),
     measure=measure,

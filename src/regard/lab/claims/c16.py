@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
         examples=200,
     ),
     full=Size(
-        *(70, "system.width=256", "system.depth=4", "system.hidden=1024", "train.steps=4000", "train.rate=5e-4"),
+        *(70, "system.width=256", "system.depth=4", "system.hidden=1024", "train.steps=3000", "train.rate=5e-4"),
         *("train.batch_tokens=4096",),
         shapes=6,
         tuning=500,

@@ -77,7 +77,7 @@ EXPERIMENT = Experiment(
     },
     settings=("data.train=stories", "text.kind=wordpiece", "objective.subsample=0.01", "train.batch_tokens=4096"),
     small=Size(12, "train.steps=2000", "system.width=50"),
-    full=Size(120, "train.steps=4000", "system.width=100"),
+    full=Size(60, "train.steps=2000", "system.width=100"),
     measure=measure,
     predictions=(
         Prediction(
