@@ -1,6 +1,7 @@
 """The laboratory: verdicts follow from numbers by the rule alone, trials are kept, and every experiment is small."""
 
 import csv
+import inspect
 import io
 import json
 from dataclasses import replace
@@ -10,11 +11,11 @@ import pytest
 
 from regard import lectures
 from regard.errors import UserError
-from regard.lab.claims import experiment, experiments
+from regard.lab.claims import chosen, experiment, experiments
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Experiment, Found, Prediction, Size, judged
 from regard.lab.claims.panels import THEMES, Bars, Lines, Map
 from regard.lab.claims.report import markdown, write_report
-from regard.lab.claims.running import fingerprint, lab
+from regard.lab.claims.running import fingerprint, lab, slug
 from regard.lab.claims.trial import Row, Trial
 
 
@@ -61,6 +62,15 @@ def made(tmp_path) -> Experiment:
             Map(x="x", over="y", y="height", title="Land", across="east", label="north", arms=("short",)),
         ),
     )
+
+
+@pytest.fixture
+def alike(made) -> Experiment:
+    """One whose arms are measured together."""
+    predictions = (Prediction("all alike", lambda of: of("score", "short") == of("score", "long one")),)
+    panels = (Bars(y="score", title="Score", label="points"),)
+    how = {"measure": everybody, "together": True, "tells": lambda of: "alike"}
+    return replace(made, **how, predictions=predictions, panels=panels)
 
 
 def run(made: Experiment, out: Path, **how):
@@ -127,7 +137,25 @@ def test_trials_of_another_plan_are_run_again(made, tmp_path):
     run(made, tmp_path / "out")
     found, said = run(replace(made, arms={"short": Arm("ab"), "long one": Arm("xy")}), tmp_path / "out")
     assert found["verdict"] == HALF
-    assert "another experiment" in said[0]
+    assert "C0 is measured in another way" in said[0]
+
+
+def test_no_verdict_of_another_measurement_is_left(made, tmp_path):
+    run(made, tmp_path / "out")
+    found, _ = run(replace(made, measure=broken, arms={"short": Arm("ab")}), tmp_path / "out")
+    assert found is None
+    assert not (tmp_path / "out" / "small" / "C0" / "results.json").exists()
+
+
+def test_other_words_and_predictions_judge_the_trials_that_are_done(made, tmp_path):
+    run(made, tmp_path / "out")
+    before = (tmp_path / "log").read_text()
+    never = Prediction("by 5 at least", lambda of: False)
+    found, said = run(replace(made, title="Names", predictions=(never,)), tmp_path / "out")
+    assert (found["verdict"], found["title"], said) == (NOT, "Names", [])
+    assert (tmp_path / "log").read_text() == before
+    plan = json.loads((tmp_path / "out" / "small" / "C0" / "plan.json").read_text())
+    assert plan["predictions"] == ["by 5 at least"]
 
 
 def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
@@ -148,15 +176,27 @@ def test_a_trial_that_fails_leaves_no_verdict_and_says_why(made, tmp_path):
     assert not (tmp_path / "out" / "small" / "C0" / "results.json").exists()
 
 
-def test_arms_may_be_measured_together(made, tmp_path):
-    predictions = (Prediction("all alike", lambda of: of("score", "short") == of("score", "long one")),)
-    panels = (Bars(y="score", title="Score", label="points"),)
-    alike = replace(
-        made, measure=everybody, together=True, predictions=predictions, tells=lambda of: "alike", panels=panels
-    )
-    found, _ = run(alike, tmp_path / "out")
+def test_numbers_that_cannot_be_judged_stop_no_other_experiment(made, tmp_path):
+    hopeless = replace(made, id="C1", tells=lambda of: f"{of('nothing', 'short')}")
+    place = lab(tmp_path / "out", size="small", seeds=1, jobs=1)
+    for _ in range(2):
+        (found,) = place.run([hopeless, made], lambda one: None)
+        assert found["id"] == "C0"
+        assert "KeyError" in place.failed["C1"]
+    folder = tmp_path / "out" / "small" / "C1"
+    assert "Traceback" in (folder / "unjudged.txt").read_text()
+    assert not (folder / "results.json").exists()
+    assert place.run([replace(made, id="C1")], lambda one: None)
+    assert not (folder / "unjudged.txt").exists()
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3])
+def test_arms_may_be_measured_together(seeds, alike, tmp_path):
+    run(alike, tmp_path / "out", seeds=2)
+    found, _ = run(alike, tmp_path / "out", seeds=seeds)
+    assert found["seeds"] == list(range(seeds))
     assert [(row["arm"], row["seed"]) for row in found["rows"]] == [
-        (name, seed) for name in ("short", "long one") for seed in (0, 1)
+        (name, seed) for name in ("short", "long one") for seed in range(seeds)
     ]
 
 
@@ -168,9 +208,12 @@ def test_a_fingerprint_changes_with_every_number_but_times():
 
 def test_the_report_has_every_claim_with_its_figure_and_needs_nothing_else(made, tmp_path):
     found, _ = run(made, tmp_path / "out")
-    text, page = (path.read_text() for path in write_report([found], tmp_path / "out" / "small"))
-    assert text == markdown([found])
-    assert "1 claims: 1 true here" in text
+    failed = {"C9": "1 of 4 trials failed (C9 <deep>-0: nothing works)"}
+    text, page = (path.read_text() for path in write_report([found], failed, tmp_path / "out" / "small"))
+    assert text == markdown([found], failed)
+    assert "1 claim: 1 true here" in text
+    assert "\n\nC9 has no verdict: 1 of 4 trials failed (C9 <deep>-0: nothing works)\n\n" in text
+    assert "<p>C9 has no verdict: 1 of 4 trials failed (C9 &lt;deep&gt;-0: nothing works)" in page
     assert '<img src="C0/figure.svg" alt="Letters">' in text
     assert "[C0](#c0-letters)" in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
@@ -179,9 +222,22 @@ def test_the_report_has_every_claim_with_its_figure_and_needs_nothing_else(made,
     assert "http" not in page.replace("http-equiv", "")
 
 
+def test_the_zoo_is_counted_as_no_claim(made, tmp_path):
+    found, _ = run(made, tmp_path / "out")
+    assert markdown([found, {**found, "id": "bugs"}], {}).startswith("# The laboratory: 1 claim: 1 true here\n")
+
+
 def test_unknown_claims_are_named_with_their_nearest():
-    with pytest.raises(UserError, match="no claim 'C77'"):
+    with pytest.raises(UserError, match="no claim 'C77'; did you mean 'C7'"):
         experiment("C77")
+
+
+def test_claims_are_chosen_by_id_each_once():
+    assert [each.id for each in chosen(["c7", "C1", "C7", "Bugs"])] == ["C7", "C1", "bugs"]
+    assert [each.id for each in chosen(["C7", "all", "bugs"])][:2] == ["C7", "C1"]
+    assert {each.id for each in chosen(["C7", "all", "bugs"])} == {*EVERY, "bugs"}
+    with pytest.raises(UserError, match="no claim 'C0'"):
+        chosen(["all", "C0"])
 
 
 EVERY = experiments()
@@ -190,7 +246,7 @@ EVERY = experiments()
 @pytest.mark.parametrize("name", EVERY)
 def test_an_experiment_is_one_short_file_without_a_model_or_a_training_of_its_own(name):
     each = EVERY[name]
-    text = Path(__import__(each.measure.__module__, fromlist=["x"]).__file__).read_text()
+    text = Path(inspect.getfile(each.measure)).read_text()
     assert len(text.splitlines()) <= 125
     assert not [own for own in ("class ", ".backward(", "optim.") if own in text]
     assert each.id == name
@@ -199,6 +255,7 @@ def test_an_experiment_is_one_short_file_without_a_model_or_a_training_of_its_ow
         assert words
     assert each.predictions
     assert each.panels
+    assert len(set(map(slug, each.arms))) == len(each.arms), "two arms would be kept in one file"
 
 
 @pytest.mark.parametrize("name", [name for name, each in EVERY.items() if each.pair])

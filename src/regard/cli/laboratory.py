@@ -1,12 +1,16 @@
 """The laboratory: the lectures' claims as experiments."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from regard.cli.options import Json, flag
 from regard.cli.output import emit, note, rows
+from regard.errors import UserError
+
+if TYPE_CHECKING:
+    from regard.lab.claims.running import Results
 
 
 def lab(
@@ -19,35 +23,39 @@ def lab(
         Literal["small", "full"], Parameter(help="small: minutes on two cores; full: the honest size for a GPU.")
     ] = "small",
     seeds: Annotated[int | None, Parameter(help="Run each so many times: 2 when small, else 3.")] = None,
-    out: Annotated[Path, Parameter(help="Folder of the results; the same command goes on there.")] = Path("runs/lab"),
+    out: Annotated[Path, Parameter(help="Folder of the results; given again, it goes on there.")] = Path("runs/lab"),
     jobs: Annotated[int, Parameter(help="Trials side by side; 0: two, where there are two cores.")] = 0,
     quiet: Annotated[bool, flag("No progress.")] = False,
     json: Json = False,
 ) -> int:
-    """Run the lectures' claims: a figure, the numbers behind it, a verdict. Exit 1 when a trial failed."""
-    from regard.lab.claims import experiment, experiments
+    """Run the lectures' claims: a figure, the numbers behind it, a verdict. Exit 1 when one has no verdict."""
+    from regard.lab.claims import ALL, chosen
     from regard.lab.claims.experiment import SEEDS
-    from regard.lab.claims.report import write_report
+    from regard.lab.claims.report import unjudged, write_report
     from regard.lab.claims.running import lab as opened
 
     if not claims:
-        table = listed(out)
+        if seeds is not None or jobs or quiet:
+            raise UserError("--seeds, --jobs and --quiet are for claims that are run: name some, such as C7, or all")
+        table = listed(out, size)
         emit(table, json, lambda: rows(table, ("claim", "about", "lectures", "minutes", "last_verdict")))
         return 0
-    chosen = list(experiments().values()) if claims == ["all"] else [experiment(name) for name in claims]
+    asked = chosen(claims)
     say = (lambda line: None) if quiet else note
     place = opened(out, size=size, seeds=SEEDS[size] if seeds is None else seeds, jobs=jobs, say=say)
-    if not (quiet or json) and len(chosen) == 1:
-        foretold(chosen[0].said(size))
-    results = place.run(chosen, ended=lambda found: say(f"{found['id']}: {found['sentence']}"))
+    if not (quiet or json) and len(asked) == 1:
+        foretold(asked[0].said(size))
+    results = place.run(asked, ended=lambda found: say(f"{found['id']}: {found['sentence']}"))
     emit(results, json, lambda: show(results, out / size))
-    if claims == ["all"] and results:
-        note("  ".join(map(str, write_report(results, out / size))))
-    return 0 if len(results) == len(chosen) else 1
+    if ALL in claims and results:
+        note("  ".join(map(str, write_report(results, place.failed, out / size))))
+    for line in unjudged(place.failed):
+        note(line)
+    return 1 if place.failed else 0
 
 
-def listed(out: Path) -> list[dict[str, Any]]:
-    """Every claim with what it takes and what came out last."""
+def listed(out: Path, size: str) -> list[dict[str, Any]]:
+    """Every claim with the minutes that it takes at this size, two trials at a time, and what came out last."""
     from regard.checkpoint import read_json
     from regard.lab.claims import experiments
     from regard.lab.claims.experiment import SEEDS
@@ -56,18 +64,19 @@ def listed(out: Path) -> list[dict[str, Any]]:
 
     lectures, table = {entry.id: entry.text for entry in entries()}, []
     for each in experiments().values():
-        trials = 1 if each.together else len(each.arms) * SEEDS["small"]
+        trials = 1 if each.together else len(each.arms) * SEEDS[size]
+        beside = 1 if each.timed else min(2, trials)
         last = [
-            f"{read_json(file)['verdict']} ({size})"
-            for size in SEEDS
-            if (file := out / size / each.id / RESULTS).exists()
+            f"{read_json(file)['verdict']} ({kind})"
+            for kind in SEEDS
+            if (file := out / kind / each.id / RESULTS).exists()
         ]
         table.append(
             {
                 "claim": each.id,
                 "about": each.claim,
                 "lectures": lectures[each.id],
-                "minutes": round(each.small.seconds * trials / 60 / (1 if each.timed else 2), 1),
+                "minutes": round(each.at(size).seconds * trials / 60 / beside, 1),
                 "last_verdict": ", ".join(last),
             }
         )
@@ -79,14 +88,15 @@ def foretold(said: dict[str, Any]) -> None:
     note(f"{said['id']}  {said['claim']}\n{said['method']}")
     for number, line in enumerate(said["predictions"], 1):
         note(f"  prediction {number}: {line}")
-    note(f"  refuted, were it so that {said['refuted_by']}\n  {said['rule']}\n")
+    note(f"  refuted if {said['refuted_by']}\n  {said['rule']}\n")
 
 
-def show(results: list[dict[str, Any]], out: Path) -> None:
+def show(results: "list[Results]", out: Path) -> None:
     from regard.lab.claims.report import told
+    from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS
 
     for each in results:
         print(f"\n{each['id']}  {each['claim']}\n\n{each['sentence']}\n")
         for line in told(each):
             print(f"  {line}")
-        print(f"\n{out / each['id']}/figure.svg  figure.png  numbers.csv  results.json")
+        print(f"\n{out / each['id']}/{FIGURE}.svg  {FIGURE}.png  {NUMBERS}  {RESULTS}")

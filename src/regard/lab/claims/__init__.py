@@ -1,12 +1,13 @@
 """The laboratory: every claim of the lectures (C1-C25) as an experiment, one short file each."""
 
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
 from regard.errors import UserError, suggest
 from regard.lab.claims.experiment import Experiment  # now: loaded later, that file would hide `experiment` below
 
-ZOO = "bugs"
+ZOO, ALL = "bugs", "all"
 
 
 def names() -> dict[str, str]:
@@ -21,6 +22,13 @@ def experiments() -> dict[str, Experiment]:
 def experiment(name: str) -> Experiment:
     """A claim's by its id, or the zoo of mistakes."""
     files = {**names(), ZOO: ZOO}
-    if (known := name if name == ZOO else name.upper()) not in files:
-        raise UserError(f"no claim '{name}'{suggest(known, list(files))}; 'regard lab' lists them")
+    known = {each.upper(): each for each in files}.get(name.upper())
+    if known is None:
+        raise UserError(f"no claim '{name}'{suggest(name.upper(), list(files))}; 'regard lab' lists them")
     return import_module(f"{__name__}.{files[known]}").EXPERIMENT
+
+
+def chosen(words: Iterable[str]) -> list[Experiment]:
+    """Those that are asked for, each once; `all` stands for every claim."""
+    wanted = [name for word in words for name in (names() if word == ALL else [word])]
+    return list({each.id: each for each in map(experiment, wanted)}.values())

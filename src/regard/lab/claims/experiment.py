@@ -87,7 +87,7 @@ class Experiment:
         return {"small": self.small, "full": self.full}[size]
 
     def said(self, size: str) -> dict[str, Any]:
-        """All that is said before it runs, and all that its numbers depend on."""
+        """All that is said before it runs, and how it will be measured."""
         return {
             "id": self.id,
             "title": self.title,
@@ -96,6 +96,12 @@ class Experiment:
             "refuted_by": self.refuted,
             "predictions": [each.says for each in self.predictions],
             "rule": RULE,
+            **self.measured(size),
+        }
+
+    def measured(self, size: str) -> dict[str, Any]:
+        """All that its numbers depend on: where this is another, trials that are done are not this experiment's."""
+        return {
             "size": size,
             "arms": {name: self.whole(arm, size).told() for name, arm in self.arms.items()},
             "values": self.at(size).values,
@@ -135,4 +141,4 @@ def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
         word = TRUE
     elif 2 * sum(outcomes[0]) < len(seeds):
         word = NOT
-    return Verdict(word, f"{word[0].upper()}{word[1:]}: {experiment.tells(found)}.", held)
+    return Verdict(word, f"{word.capitalize()}: {experiment.tells(found)}.", held)

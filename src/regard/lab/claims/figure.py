@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import MARGIN, axes_at, drawing, saved, write
 from regard.lab.claims.experiment import Experiment
-from regard.lab.claims.panels import Panel, Row, Theme
+from regard.lab.claims.panels import Panel, Theme
+from regard.lab.claims.trial import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import MARKS
+from regard.lab.claims.trial import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Row = dict[str, Any]
 DASHES = ("-", "--", "-.", ":")
 
 
@@ -37,14 +37,20 @@ class Theme:
 
 # Okabe and Ito's colours, darker on white and lighter on black so that each stands out
 LIGHT = Theme(
-    *("#ffffff", "#1b1f24", "#5c6570", "#c8ccd1"),
-    ("#0072b2", "#d55e00", "#007a5a", "#a8468a", "#8a6d00", "#2a9fd6", "#4b5563", "#000000"),
-    "cividis",
+    paper="#ffffff",
+    ink="#1b1f24",
+    faint="#5c6570",
+    line="#c8ccd1",
+    colours=("#0072b2", "#d55e00", "#007a5a", "#a8468a", "#8a6d00", "#2a9fd6", "#4b5563", "#000000"),
+    ramp="cividis",
 )
 DARK = Theme(
-    *("#14171c", "#e8eaed", "#a4acb6", "#454b54"),
-    ("#56b4e9", "#ff9147", "#2fc79a", "#e59bc8", "#f0e442", "#8ab4f8", "#b6bdc7", "#ffffff"),
-    "cividis",
+    paper="#14171c",
+    ink="#e8eaed",
+    faint="#a4acb6",
+    line="#454b54",
+    colours=("#56b4e9", "#ff9147", "#2fc79a", "#e59bc8", "#f0e442", "#8ab4f8", "#b6bdc7", "#ffffff"),
+    ramp="cividis",
 )
 THEMES = {"light": LIGHT, "dark": DARK}
 
@@ -75,7 +81,7 @@ class Lines(Panel):
     across: str  # the label of the horizontal axis, with its unit
     log: str = ""  # "x", "y" or "xy"
 
-    def draw(self, axes, rows, order, theme):
+    def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         for number, arm in enumerate(order):
             mine = [row for row in self.shown(rows) if row["arm"] == arm]
             points = [(x, [row[self.y] for row in mine if row[self.x] == x]) for x in sorted({r[self.x] for r in mine})]
@@ -83,8 +89,8 @@ class Lines(Panel):
                 continue
             at, look = [x for x, _ in points], theme.style(number)
             marked = {} if len(points) <= 12 else {"marker": None}
-            size = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)  # so that no line hides one below it
-            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=size[0], linewidth=size[1])
+            mark, thick = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)  # so that no line hides one below it
+            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=mark, linewidth=thick)
             low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
             axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
         if "x" in self.log:
@@ -104,11 +110,11 @@ class Bars(Panel):
     by: str = ""
     names: str = ""  # the label of the horizontal axis
 
-    def draw(self, axes, rows, order, theme):
+    def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         shown = self.shown(rows)
         groups = list(dict.fromkeys(row[self.by] for row in shown)) if self.by else [None]
         arms = [arm for arm in order if any(row["arm"] == arm for row in shown)]
-        wide = 0.8 / len(arms)
+        wide = 0.8 / max(1, len(arms))
         for place, arm in enumerate(arms):
             look = theme.style(order.index(arm))
             for at, group in enumerate(groups):
@@ -127,7 +133,7 @@ class Named(Panel):
 
     wide = 2.6
 
-    def draw(self, axes, rows, order, theme):
+    def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         shown = self.shown(rows)
         arms = [arm for arm in order if any(row["arm"] == arm for row in shown)]
         for at, arm in enumerate(arms):
@@ -150,7 +156,7 @@ class Map(Panel):
 
     wide = 3.2
 
-    def draw(self, axes, rows, order, theme):
+    def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         shown = self.shown(rows)
         xs, ys = sorted({row[self.x] for row in shown}), sorted({row[self.over] for row in shown})
         cells: dict[Any, list[float]] = {}

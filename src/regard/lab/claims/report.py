@@ -2,14 +2,14 @@
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 from regard.checkpoint import write
-from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS
+from regard.lab.claims import ZOO
+from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS, Results
 from regard.train.forecast import duration
 
 REPORT = "report"
@@ -25,17 +25,18 @@ img { max-width: 100% } section { border-top: 1px solid var(--line); margin-top:
 """
 
 
-def write_report(results: list[dict[str, Any]], out: Path) -> list[Path]:
-    """Both files, in the folder that holds the experiments'."""
-    pages = {f"{REPORT}.md": markdown(results), f"{REPORT}.html": html(results, out)}
+def write_report(results: list[Results], failed: dict[str, str], out: Path) -> list[Path]:
+    """Both files, in the folder that holds the experiments'. Those that `failed`, by their ids, are named too."""
+    pages = {f"{REPORT}.md": markdown(results, failed), f"{REPORT}.html": html(results, failed, out)}
     for name, text in pages.items():
         write(out / name, text.encode())
     return [out / name for name in pages]
 
 
-def markdown(results: list[dict[str, Any]]) -> str:
+def markdown(results: list[Results], failed: dict[str, str]) -> str:
     """A table of all, then each by itself."""
-    parts = [f"# The laboratory: {counted(results)}", "| claim | | verdict | seeds | time |\n|---|---|---|---|---|"]
+    parts = [f"# The laboratory: {counted(results)}", *(filled(line) for line in unjudged(failed))]
+    parts.append("| claim | | verdict | seeds | time |\n|---|---|---|---|---|")
     parts[-1] += "".join(
         f"\n| [{each['id']}](#{anchor(each)}) | {each['claim']} | {each['verdict']} | {len(each['seeds'])} "
         f"| {duration(each['seconds'])} |"
@@ -48,11 +49,11 @@ def markdown(results: list[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def heading(results: dict[str, Any]) -> str:
+def heading(results: Results) -> str:
     return f"{results['id']}: {results['title']}"
 
 
-def anchor(results: dict[str, Any]) -> str:
+def anchor(results: Results) -> str:
     """What a link to its heading names."""
     return re.sub(r"[^\w\- ]", "", heading(results).lower()).replace(" ", "-")
 
@@ -62,7 +63,7 @@ def filled(text: str, later: str = "") -> str:
     return fill(text, 120, subsequent_indent=later, break_long_words=False, break_on_hyphens=False)
 
 
-def chapter(results: dict[str, Any], figure: str) -> str:
+def chapter(results: Results, figure: str) -> str:
     """One experiment; `figure` is where its pictures lie, without their endings."""
     picture = (
         f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{figure}-dark.svg">\n'
@@ -74,12 +75,12 @@ def chapter(results: dict[str, Any], figure: str) -> str:
     return "\n\n".join([f"## {heading(results)}", claim, method, sentence, picture, lines])
 
 
-def told(results: dict[str, Any]) -> Iterator[str]:
+def told(results: Results) -> Iterator[str]:
     """What was predicted, what would change the verdict, and how it was made."""
     for each in results["held"]:
         seeds = list(each["seeds"].values())
         yield f"predicted: {each['says']}: held for {sum(seeds)} of {len(seeds)} seeds"
-    yield f"refuted, were it so that {results['refuted_by']}"
+    yield f"refuted if {results['refuted_by']}"
     yield f"what would change it: {results['otherwise']}"
     timed = f", times ({', '.join(results['timed'])}) apart" if results["timed"] else ""
     yield (
@@ -88,28 +89,35 @@ def told(results: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def counted(results: list[dict[str, Any]]) -> str:
-    """`25 claims: 18 true here, 5 half true, 2 not seen at this size`."""
-    words = [each["verdict"] for each in results]
-    return f"{len(words)} claims: " + ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+def counted(results: Iterable[Results]) -> str:
+    """`25 claims: 18 true here, 5 half true, 2 not seen at this size`; the zoo is no claim."""
+    words = [each["verdict"] for each in results if each["id"] != ZOO]
+    claims = "1 claim" if len(words) == 1 else f"{len(words)} claims"
+    return f"{claims}: " + ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
 
 
-def html(results: list[dict[str, Any]], out: Path) -> str:
+def unjudged(failed: dict[str, str]) -> Iterator[str]:
+    for name, why in failed.items():
+        yield f"{name} has no verdict: {why}"
+
+
+def html(results: list[Results], failed: dict[str, str], out: Path) -> str:
     """One page that needs nothing else: figures are inside, light and dark."""
     rows = "".join(
         f'<tr><td><a href="#{each["id"]}">{each["id"]}</a><td>{escape(each["claim"])}<td>{each["verdict"]}'
         f"<td>{duration(each['seconds'])}"
         for each in results
     )
+    missing = "".join(f"<p>{escape(line)}" for line in unjudged(failed))
     sections = "".join(section(each, out) for each in results)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>The laboratory</title><style>{STYLE}</style><h1>The laboratory</h1><p>{escape(counted(results))}</p>"
-        f"<table><tr><th>claim<th><th>verdict<th>time{rows}</table>{sections}</html>\n"
+        f"{missing}<table><tr><th>claim<th><th>verdict<th>time{rows}</table>{sections}</html>\n"
     )
 
 
-def section(results: dict[str, Any], out: Path) -> str:
+def section(results: Results, out: Path) -> str:
     lines = "".join(f"<li>{escape(line)}" for line in told(results))
     return (
         f'<section id="{results["id"]}"><h2>{results["id"]}: {escape(results["title"])}</h2>'

@@ -1,7 +1,8 @@
 """Running experiments: what is claimed is written first, then every trial, then the numbers, the figure, the verdict.
 
-A folder `SIZE/ID` holds `plan.json`, `trials/`, `results.json`, `numbers.csv` and `figure.svg`, `figure.png` with their
-dark twins. A trial that is done is not done again, so the same command goes on where it stopped.
+A folder `SIZE/ID` holds `plan.json`, `trials/`, `numbers.csv`, `figure.svg` and `figure.png` with their dark twins; and
+`results.json`, when all of that is there. A trial that is done is not done again, so the same command goes on where it
+stopped.
 """
 
 import csv
@@ -12,10 +13,13 @@ import os
 import shutil
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from regard.checkpoint import read_json, write, write_json
 from regard.errors import Interrupted, UserError
@@ -28,17 +32,24 @@ from regard.train.device import choose_device
 from regard.train.run import device_name, settle, versions
 
 PLAN, RESULTS, NUMBERS, FIGURE, TRIALS = "plan.json", "results.json", "numbers.csv", "figure", "trials"
+UNJUDGED = "unjudged.txt"
+Results = dict[str, Any]
+Ended = Callable[[Results], None]
 
 
 @dataclass(frozen=True)
 class Lab:
-    """Where results lie, how large experiments are, and with which seeds."""
+    """Where results lie, how large experiments are, and with which seeds.
+
+    `failed` says by its id why an experiment has no verdict.
+    """
 
     out: Path
     size: str
     seeds: tuple[int, ...]
     jobs: int = 1
     say: Say = lambda line: None
+    failed: dict[str, str] = field(default_factory=dict)
 
     def folder(self, experiment: Experiment) -> Path:
         return self.out / self.size / experiment.id
@@ -48,40 +59,53 @@ class Lab:
         """A small model waits for a GPU longer than a processor takes."""
         return "cpu" if self.size == "small" else choose_device("auto").type
 
-    def run(self, experiments: Sequence[Experiment], ended: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
+    def run(self, experiments: Sequence[Experiment], ended: Ended) -> list[Results]:
         """All of them; `ended` is told each result as soon as it is there. Timed ones run alone, last."""
         for each in experiments:
             self.begin(each)
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, Results] = {}
         for alone in (False, True):
             chosen = [each for each in experiments if bool(each.timed) == alone]
-            self.carry_out(chosen, 1 if alone else self.jobs, found, ended)
+            found |= self.carry_out(chosen, 1 if alone else self.jobs, ended)
         return [found[each.id] for each in experiments if each.id in found]
 
     def begin(self, experiment: Experiment) -> None:
-        """Write what is claimed and how it will be judged. Trials of another plan are not this one's."""
+        """Write what is claimed and how it will be judged. What was measured in another way is not this one's."""
         folder = self.folder(experiment)
-        said = json.loads(json.dumps(experiment.said(self.size)))
-        if (folder / PLAN).exists() and read_json(folder / PLAN) != said:
-            self.say(f"{experiment.id} is another experiment than the one in {folder}: all trials are run again")
-            shutil.rmtree(folder / TRIALS, ignore_errors=True)
-        write_json(folder / PLAN, said)
+        if (folder / PLAN).exists():
+            there = read_json(folder / PLAN)
+            measured = json.loads(json.dumps(experiment.measured(self.size)))
+            if any(there.get(key) != value for key, value in measured.items()):
+                self.say(f"{experiment.id} is measured in another way than in {folder}: all trials are run again")
+                if (folder / TRIALS).exists():
+                    shutil.rmtree(folder / TRIALS)
+                (folder / RESULTS).unlink(missing_ok=True)
+        write_json(folder / PLAN, experiment.said(self.size))
 
-    def carry_out(self, chosen, jobs, found, ended) -> None:
+    def carry_out(self, chosen: Sequence[Experiment], jobs: int, ended: Ended) -> dict[str, Results]:
+        """Every trial that is not done; an experiment is judged when its last one is."""
         units = {each.id: self.units(each) for each in chosen}
+        whose = {unit.file: each for each in chosen for unit in units[each.id]}
+        found: dict[str, Results] = {}
 
-        def look(unit: Unit | None = None) -> None:
-            for each in chosen:
-                if each.id not in found and all(one.done for one in units[each.id]):
-                    found[each.id] = self.publish(each, units[each.id])
-                    ended(found[each.id])
+        def judge(experiment: Experiment) -> None:
+            mine = units[experiment.id]
+            if all(unit.done for unit in mine) and (results := self.publish(experiment, mine)) is not None:
+                found[experiment.id] = results
+                ended(results)
 
-        look()
-        hands = Hands(jobs, True, self.say, ended=look)
+        for each in chosen:
+            judge(each)
+        hands = Hands(jobs, True, self.say, ended=lambda unit: judge(whose[unit.file]))
         try:
             hands.carry_out([unit for each in chosen for unit in units[each.id]])
         except (Interrupted, KeyboardInterrupt):
-            raise Interrupted("stopped; what is done is kept, and the same command goes on") from None
+            raise Interrupted("stopped; what is done is kept, and the same command goes on from there") from None
+        for name, mine in units.items():
+            if errors := [f"{unit.what}: {unit.error}" for unit in mine if unit.file in hands.failed]:
+                count = f"{len(errors)} of {len(mine)} trials failed"
+                self.failed[name] = f"{count} ({errors[0]}); the same command tries again"
+        return found
 
     def units(self, experiment: Experiment) -> list[Unit]:
         """Seed by seed, every arm; or all at once."""
@@ -89,19 +113,39 @@ class Lab:
         groups = [({name: arm}, (seed,)) for seed in self.seeds for name, arm in arms.items()]
         found = []
         for some, seeds in [(arms, self.seeds)] if experiment.together else groups:
-            label = "all" if experiment.together else f"{slug(*some)}-{seeds[0]}"
+            label = f"all-of-{len(seeds)}" if experiment.together else f"{slug(*some)}-{seeds[0]}"
             what = f"{experiment.id} {label}"
             args = experiment.measure, experiment.at(self.size), self.device, some, seeds
             file = self.folder(experiment) / TRIALS / f"{label}.json"
             found.append(Unit(what, tried, args, file, experiment.at(self.size).seconds))
         return found
 
-    def publish(self, experiment: Experiment, units: list[Unit]) -> dict[str, Any]:
-        """Judge and write everything."""
-        trials, folder = [read_json(unit.file) for unit in units], self.folder(experiment)
+    def publish(self, experiment: Experiment, units: list[Unit]) -> Results | None:
+        """Judge, draw and write. A rule or a figure that stops at these numbers stops no other experiment."""
+        folder = self.folder(experiment)
+        (folder / UNJUDGED).unlink(missing_ok=True)
+        try:
+            results = self.results(experiment, [read_json(unit.file) for unit in units])
+            pictures = {
+                f"{FIGURE}{'' if name == 'light' else f'-{name}'}.{form}": picture(experiment, results, form, theme)
+                for name, theme in THEMES.items()
+                for form in ("svg", "png")
+            }
+        except Exception as error:
+            write(folder / UNJUDGED, traceback.format_exc().encode())
+            why = f"its numbers cannot be judged ({type(error).__name__}: {error}); see {folder / UNJUDGED}"
+            self.failed[experiment.id] = why
+            self.say(f"{experiment.id} FAILED: {why}")
+            return None
+        for name, content in {**pictures, NUMBERS: table(results["rows"]).encode()}.items():
+            write(folder / name, content)
+        write_json(folder / RESULTS, results)
+        return results
+
+    def results(self, experiment: Experiment, trials: list[dict[str, Any]]) -> Results:
         rows = [row for trial in trials for row in trial["rows"]]
         verdict = judged(experiment, rows)
-        results = {
+        return {
             **experiment.said(self.size),
             "seeds": list(self.seeds),
             "command": f"regard lab {experiment.id} --size {self.size} --seeds {len(self.seeds)}",
@@ -110,19 +154,12 @@ class Lab:
             "otherwise": experiment.otherwise,
             "held": verdict.held,
             "seconds": sum(trial["seconds"] for trial in trials),
-            "device": trials[0]["device"],
+            "device": " and ".join(dict.fromkeys(trial["device"] for trial in trials)),
             "versions": trials[0]["versions"],
             "timed": list(experiment.timed),
             "fingerprint": fingerprint(rows, experiment.timed),
             "rows": rows,
         }
-        write_json(folder / RESULTS, results)
-        write(folder / NUMBERS, table(rows).encode())
-        for name, theme in THEMES.items():
-            for form in ("svg", "png"):
-                ending = "" if name == "light" else f"-{name}"
-                write(folder / f"{FIGURE}{ending}.{form}", picture(experiment, results, form, theme))
-        return results
 
 
 def lab(out: Path | str, *, size: str, seeds: int, jobs: int = 0, say: Say = lambda line: None) -> Lab:
@@ -149,6 +186,7 @@ def tried(
 ) -> dict[str, Any]:
     """One trial: its rows, each with the arm and the seed it is of."""
     settle(machine(device))
+    torch.manual_seed(seeds[0])  # whatever ran before in this process
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
         rows = measure(Trial(size, device, Path(place), arms, seeds))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import regard
 from regard.checkpoint import LOG, Run
 from regard.lab.mistakes import MISTAKES
+from regard.lab.plan import NEVER
 from regard.recipe import Recipe, Train
 from regard.train.device import choose_device
 
 Row = dict[str, Any]
-NEVER = 10**9
 COMMON = ("train.compile=false", f"train.save_every={NEVER}", f"train.evaluate_every={NEVER}")
 
 
@@ -79,17 +79,24 @@ class Trial:
         )
         return regard.read(preset or arm.preset, [*common, *arm.settings, *settings])
 
-    def train(self, *settings: str, after: Run | None = None, **which: Any) -> Run:
+    def train(
+        self,
+        *settings: str,
+        arm: Arm | None = None,
+        preset: str = "",
+        seed: int | None = None,
+        after: Run | None = None,
+    ) -> Run:
         """A trained run, with the arm's mistake where it makes one. `after` is a run to start from."""
-        recipe = self.recipe(*settings, **which)
+        recipe = self.recipe(*settings, arm=arm, preset=preset, seed=seed)
         out = self.folder / f"run-{len(list(self.folder.glob('run-*')))}"
-        with self.mistaken():
+        with self.mistaken(arm):
             regard.train(recipe, out, start_from=after.path if after else None, quiet=True)
             return regard.load(out, str(choose_device(self.device)))
 
-    def mistaken(self):
+    def mistaken(self, arm: Arm | None = None) -> AbstractContextManager[None]:
         """While this is open the arm's mistake is made."""
-        (mistake,) = {arm.mistake for arm in self.arms.values()}
+        mistake = (arm or self.arm).mistake
         return MISTAKES[mistake].made() if mistake else nullcontext()
 
 
