@@ -1,10 +1,13 @@
 """The zoo: each mistake is made, only while it should be, and fails the line that is said to catch it."""
 
+from pkgutil import resolve_name
+
 import pytest
 import torch
 
-from regard.attention.cache import Cache, KeyValues
-from regard.lab.claims.bugs import EXPERIMENT, HEALTHY, OTHER, POOLED, READER, SEEN, measure, seen
+from regard.data import IGNORE, Batch
+from regard.lab import mistakes
+from regard.lab.claims.bugs import EXPERIMENT, HEALTHY, OTHER, POOLED, READER, SEEN, measure, seen, told
 from regard.lab.claims.experiment import Found
 from regard.lab.claims.trial import Arm, Size, Trial
 from regard.lab.mistakes import MISTAKES
@@ -35,24 +38,28 @@ def test_a_mistake_fails_its_line_and_the_line_holds_without_it(mistake, tmp_pat
     assert line.state == "holds", line
 
 
-def test_nothing_is_left_of_a_mistake_when_it_is_over():
-    for mistake in MISTAKES.values():
-        with mistake.made():
-            pass
-    assert KeyValues.reorder is not Cache.reorder
+@pytest.mark.parametrize("mistake", [name for name, each in MISTAKES.items() if each.wrongs])
+def test_a_mistake_is_made_while_it_is_open_and_nothing_is_left_of_it(mistake):
+    wrongs = dict(MISTAKES[mistake].wrongs)
+    right = {name: resolve_name(name) for name in wrongs}
+    assert all(right[name] is not wrong for name, wrong in wrongs.items())
+    with MISTAKES[mistake].made():
+        assert {name: resolve_name(name) for name in wrongs} == wrongs
+    assert {name: resolve_name(name) for name in wrongs} == right
 
 
-def test_without_the_shift_each_token_is_asked_for_where_it_is_given(tmp_path):
-    from regard.data import IGNORE, Batch
-    from regard.lab import mistakes
+@pytest.mark.parametrize("mistake", [name for name, each in MISTAKES.items() if each.settings])
+def test_the_settings_of_a_mistake_change_the_model_or_its_training(mistake, tmp_path):
+    whole = {name: EXPERIMENT.whole(EXPERIMENT.arms[name], "small") for name in (HEALTHY, mistake)}
+    healthy, wrong = (Trial(EXPERIMENT.small, "cpu", tmp_path, {"": arm}, (0,)).recipe() for arm in whole.values())
+    assert healthy != wrong
 
+
+def test_without_the_shift_each_token_is_asked_for_where_it_is_given(monkeypatch):
     asked = []
-    right, mistakes.right_loss = mistakes.right_loss, lambda self, model, batch: asked.append(batch.targets)
-    try:
-        tokens, targets = torch.tensor([[1, 7, 8, 0]]), torch.tensor([[7, 8, 2, IGNORE]])
-        mistakes.unshifted(None, None, Batch(tokens, targets, 3))
-    finally:
-        mistakes.right_loss = right
+    monkeypatch.setattr(mistakes, "right_loss", lambda self, model, batch: asked.append(batch.targets))
+    tokens, targets = torch.tensor([[1, 7, 8, 0]]), torch.tensor([[7, 8, 2, IGNORE]])
+    mistakes.unshifted(None, None, Batch(tokens, targets, 3))
     assert asked[0].tolist() == [[1, 7, 8, IGNORE]]
 
 
@@ -70,3 +77,12 @@ def test_a_mistake_that_passes_its_line_refutes_the_zoo():
     rows = [{"arm": name, "seed": 0, "lines": 1, "caught": line} for name, line in SEEN.items()]
     assert seen(Found(rows))
     assert not seen(Found([*rows[:-1], {**rows[-1], "caught": ""}]))
+
+
+def test_the_zoo_tells_what_catches_each():
+    caught = {"no mask": "cached = full; past ignores future", "another tokenizer": "loading the run", "no scaling": ""}
+    rows = [{"arm": name, "seed": 0, "lines": bool(line), "caught": line} for name, line in caught.items()]
+    assert told(Found([*rows, {"arm": HEALTHY, "seed": 0, "lines": 0, "caught": ""}])) == (
+        "2 of 3 mistakes are caught: no mask (past ignores future), another tokenizer (loading the run); "
+        "the others by their symptom alone"
+    )

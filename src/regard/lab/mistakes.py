@@ -17,6 +17,7 @@ from regard.attention.cache import Cache
 from regard.attention.patterns import Pattern, causal
 from regard.data import IGNORE, Batch
 from regard.objectives.likelihood import Loss, NextToken
+from regard.place import Place
 from regard.systems import System, built
 from regard.train.loop import Trainer
 
@@ -41,7 +42,7 @@ class Mistake:
             yield
 
 
-def masked_by(rule: Callable[..., Any]) -> Wrongs:
+def masked_by(rule: Callable[[Place, Place], torch.Tensor]) -> Wrongs:
     """Every model that is made has another rule where the future should be hidden."""
 
     def wrong(*args: Any, **kwargs: Any) -> System:
@@ -60,7 +61,7 @@ def unshifted(self: NextToken, model: System, batch: Batch) -> Loss:
     return right_loss(self, model, replace(batch, targets=targets))
 
 
-def noted(self: Trainer, batch: Batch) -> Any:
+def noted(self: Trainer, batch: Batch) -> tuple[torch.Tensor, dict[str, torch.Tensor], torch.Tensor, float]:
     """The update as it is; `of_means` must know how many targets there are in all."""
     vars(self)["whole"] = batch.count
     return right_update(self, batch)
