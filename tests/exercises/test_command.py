@@ -43,6 +43,8 @@ def test_start_writes_blank_files_and_overwrites_none(folder: Path) -> None:
     fine("exercise", "start", "3", "--force")
     assert "raise NotImplementedError" in Path("03_scaled_dot_product.py").read_text()
     assert len(fine("exercise", "start", "all", "--out", "deep/er", "--json").json) == len(EXERCISES)
+    assert fine("exercise", "start", "2", "softmax", "02", "--out", "once").lines == ["once/02_softmax.py"]
+    assert len(fine("exercise", "start", "2", "all", "--out", "all").lines) == len(EXERCISES)
     refused("exercise", "start", because="which exercise?")
     refused("exercise", "start", "99", because="no exercise 99; there are 1 to 18")
 
@@ -98,6 +100,8 @@ def test_json_has_all_findings(folder: Path) -> None:
         (("start", "1", "--csv", "x"), "--csv has no use in 'exercise start'"),
         (("check", "--force"), "--force has no use in 'exercise check'"),
         (("check", "--seconds", "0"), "--seconds 0: give more than 0"),
+        (("check", "--seconds", "inf"), "--seconds inf: give more than 0, and at most 86,400"),
+        (("start", "all", "softmx"), "no exercise 'softmx'; did you mean 'softmax'?"),
         (("check",), "no answers in .; 'regard exercise start 1' begins one"),
         (("check", "nobody"), "no file, folder or exercise 'nobody'"),
         (("chekc",), "chekc"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -10,10 +10,14 @@ from regard.cli.options import Json, flag
 from regard.cli.output import emit, note, rows
 from regard.errors import UserError
 
+if TYPE_CHECKING:
+    from regard.exercises.checking import Checked
+
 WHICH = (
     "Numbers or names of exercises, or `all`. For `check` also files, and folders, one for each student; without one, "
     "this folder."
 )
+DAY = 24 * 60 * 60  # seconds
 
 
 def exercise(
@@ -55,16 +59,14 @@ def listed(json: bool) -> int:
 
 def start(which: Iterable[str], out: Path, force: bool, json: bool) -> int:
     from regard.exercises.files import begin
-    from regard.exercises.tasks import EXERCISES
-    from regard.exercises.tasks import exercise as named
+    from regard.exercises.tasks import chosen
 
-    which = list(which)
-    if not which:
+    asked = chosen(which)
+    if not asked:
         raise UserError("which exercise? Give numbers or names, or all; 'regard exercise list' shows them")
-    chosen = list(EXERCISES.values()) if which == ["all"] else [named(word) for word in which]
-    if not force and (there := [out / each.file for each in chosen if (out / each.file).exists()]):
+    if not force and (there := [out / each.file for each in asked if (out / each.file).exists()]):
         raise UserError(f"{there[0]} is there already, with what was written; give --force to begin again")
-    written = [str(begin(each, out)) for each in chosen]
+    written = [str(begin(each, out)) for each in asked]
     emit(written, json, lambda: print("\n".join(written)))
     note(f"write the function, then: regard exercise check {written[0] if len(written) == 1 else out}")
     return 0
@@ -74,8 +76,8 @@ def check(which: Iterable[str], csv: Path | None, seconds: float | None, json: b
     from regard.exercises.checking import LIMIT, collect, write_csv
     from regard.exercises.checking import check as work
 
-    if seconds is not None and not seconds > 0:
-        raise UserError(f"--seconds {seconds:g}: give more than 0")
+    if seconds is not None and not 0 < seconds <= DAY:
+        raise UserError(f"--seconds {seconds:g}: give more than 0, and at most {DAY:,}, a day")
     found, checked = collect(which), []
     widest = max(len(str(answer.file)) for answer in found)
     for each in work(found, seconds or LIMIT):
@@ -90,7 +92,7 @@ def check(which: Iterable[str], csv: Path | None, seconds: float | None, json: b
     return 0 if passed == len(checked) else 1
 
 
-def show(checked: Any, widest: int) -> None:
+def show(checked: "Checked", widest: int) -> None:
     """A line for an answer, and one for each thing that is wrong with it."""
     print(f"{'passed' if checked.passed else 'FAILED'}  {checked.answer.file!s:{widest}}", end="", flush=True)
     held = f"equals the library's, and {len(checked.answer.exercise.laws)} laws hold"

@@ -16,7 +16,7 @@ from regard.errors import UserError, suggest
 from regard.exercises.exercise import Exercise
 from regard.exercises.files import answers, belongs
 from regard.exercises.judging import Finding
-from regard.exercises.tasks import EXERCISES, exercise
+from regard.exercises.tasks import ALL, EXERCISES, chosen
 
 LIMIT = 10.0  # seconds for a file
 CHILD = (sys.executable, "-P", "-m", "regard.exercises.child")
@@ -70,18 +70,17 @@ def collect(words: Iterable[str]) -> list[Answer]:
     whether they are there or not, and `all` names each; without one every answer there is.
     """
     paths: list[Path] = []
-    asked: list[Exercise] = []
+    named: list[str] = []
     for word in words:
         if not word.isdecimal() and (path := Path(word)).exists():
             paths.append(path)
-        elif word == "all":
-            asked += EXERCISES.values()
-        elif word.isdecimal() or word in names():
-            asked.append(exercise(word))
+        elif word == ALL or word.isdecimal() or word in names():
+            named.append(word)
         elif "/" in word or word.endswith(".py"):
             raise UserError(f"no file or folder {word}")
         else:
             raise UserError(f"no file, folder or exercise '{word}'{suggest(word, names())}")
+    asked = chosen(named)
     files = [path for path in paths if not path.is_dir()]
     folders = [path for path in paths if path.is_dir()] or ([] if files and not asked else [Path()])
     found = [Answer(file, belongs(file)) for file in files]

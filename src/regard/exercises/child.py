@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -61,7 +61,7 @@ def apart(asked: dict[str, Any]) -> dict[str, Any]:
     return told([Finding("ends Python", f"it ends Python before it is checked ({how})")])
 
 
-def alone(asked: dict[str, Any], theirs: int) -> None:
+def alone(asked: dict[str, Any], theirs: int) -> NoReturn:
     """In the child: nothing to read, nowhere to print, and no way back."""
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -134,7 +134,7 @@ def stopped(child: int, patience: float) -> int:
     while not found and time.monotonic() < end:
         found, status = os.waitpid(child, os.WNOHANG)
         time.sleep(0.01)
-    for kill in (os.killpg, os.kill):
+    for kill in (os.killpg,) if found else (os.killpg, os.kill):  # once it has ended, its number may be another's
         with suppress(ProcessLookupError, PermissionError):  # it is gone, or has no group yet
             kill(child, signal.SIGKILL)
     if not found:

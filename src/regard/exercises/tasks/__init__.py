@@ -1,5 +1,7 @@
 """The exercises, from easy to hard."""
 
+from collections.abc import Iterable
+
 from regard.errors import UserError, suggest
 from regard.exercises.exercise import Exercise
 from regard.exercises.tasks import (
@@ -28,6 +30,7 @@ TASKS = (
     *(attention, multi_head, sinusoids, layer_norm, label_smoothing, perplexity, gleu),
     *(lstm_step, rotary, nucleus, beam_step, cut_spans, bpe),
 )
+ALL = "all"
 EXERCISES: dict[int, Exercise] = {task.exercise.number: task.exercise for task in TASKS}
 
 
@@ -41,3 +44,9 @@ def exercise(word: str) -> Exercise:
     if word not in named:
         raise UserError(f"no exercise '{word}'{suggest(word, list(named))}")
     return named[word]
+
+
+def chosen(words: Iterable[str]) -> list[Exercise]:
+    """Those that are asked for by number or name, each once; `all` stands for every one."""
+    found = [each for word in words for each in (EXERCISES.values() if word == ALL else [exercise(word)])]
+    return list({each.number: each for each in found}.values())

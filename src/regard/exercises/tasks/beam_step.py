@@ -10,6 +10,7 @@ from regard.decode.settings import Decode
 from regard.exercises.exercise import Dice, Exercise, Function, Law, Slip
 
 Found = tuple[list[tuple[int, int]], list[tuple[int, float]]]
+Case = tuple[list[float], Tensor, int, int]
 
 
 def beam_step(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
@@ -78,14 +79,14 @@ def worst(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
     return parted(candidates, end, beam)[0], parted(candidates[:beam], end)[1]
 
 
-def case(dice: Dice, rows: int, vocabulary: int, *, likely: float = 0.0) -> tuple:
+def case(dice: Dice, rows: int, vocabulary: int, *, likely: float = 0.0) -> Case:
     """`likely` is how much likelier than others the end symbol is, which is token 0."""
     scores = 2 * dice.normal(rows, vocabulary)
     scores[:, 0] += likely
     return (-dice.normal(rows).abs()).tolist(), scores.log_softmax(-1), rows, 0
 
 
-def cases(dice: Dice) -> list[tuple]:
+def cases(dice: Dice) -> list[Case]:
     totals, chances, _, end = case(dice, 1, 5)
     return [
         (totals, chances, 1, end),

@@ -57,7 +57,7 @@ def alone(function: Function, dice: Dice) -> bool:
     return torch.allclose(function(x, gain, bias, 1e-5)[1:, 3:4], one, atol=1e-4)
 
 
-def case(dice: Dice, *shape: int, size: float = 1.0, shift: float = 0.0) -> tuple:
+def case(dice: Dice, *shape: int, size: float = 1.0, shift: float = 0.0) -> tuple[Tensor, Tensor, Tensor, float]:
     return size * dice.normal(*shape) + shift, dice.normal(shape[-1]), dice.normal(shape[-1]), 1e-5
 
 

@@ -1,6 +1,7 @@
 """Several attentions side by side (B5)."""
 
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,11 +25,10 @@ def multi_head(x: Tensor, to_query: Tensor, to_key: Tensor, to_value: Tensor, to
     raise NotImplementedError
 
 
-def solution(x: Tensor, *matrices_and_heads) -> Tensor:
-    *matrices, heads = matrices_and_heads
-    names = ("to_query.weight", "to_key.weight", "to_value.weight", "output.weight")
+def solution(x: Tensor, to_query: Tensor, to_key: Tensor, to_value: Tensor, to_output: Tensor, heads: int) -> Tensor:
     model = MultiHead(x.shape[-1], heads, Look("encoder"), bias=False)
-    weights = {name: matrix.T for name, matrix in zip(names, matrices, strict=True)}
+    matrices = {"to_query": to_query, "to_key": to_key, "to_value": to_value, "output": to_output}
+    weights = {f"{name}.weight": matrix.T for name, matrix in matrices.items()}
     return functional_call(model, weights, (x, Place.line(x[..., 0])))
 
 
@@ -37,7 +37,16 @@ def joined(context: Tensor) -> Tensor:
 
 
 def put_together(
-    x: Tensor, to_query, to_key, to_value, to_output, heads, *, split=MultiHead._split, join=joined, score=scaled_dot
+    x: Tensor,
+    to_query: Tensor,
+    to_key: Tensor,
+    to_value: Tensor,
+    to_output: Tensor,
+    heads: int,
+    *,
+    split: Function = MultiHead._split,
+    join: Function = joined,
+    score: Function = scaled_dot,
 ) -> Tensor:
     """The same with parts that may be wrong."""
     query, key, value = (split(x @ matrix, heads) for matrix in (to_query, to_key, to_value))
@@ -60,14 +69,22 @@ def no_output(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tens
     return solution(x, query, key, value, torch.eye(x.shape[-1]), heads)
 
 
-def case(dice: Dice, b: int, t: int, w: int, heads: int) -> tuple:
+def one_head(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int) -> Tensor:
+    return solution(x, query, key, value, output, 1)
+
+
+def turned(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int) -> Tensor:
+    return solution(x, query.T, key.T, value.T, output.T, heads)
+
+
+def case(dice: Dice, b: int, t: int, w: int, heads: int) -> tuple[Any, ...]:
     return dice.normal(b, t, w), *(dice.normal(w, w) / w**0.5 for _ in range(4)), heads
 
 
 def order_unseen(function: Function, dice: Dice) -> bool:
     x, *rest = case(dice, 1, 5, 6, 3)
-    turned = torch.tensor([3, 0, 4, 1, 2])
-    return torch.allclose(function(x[:, turned], *rest), function(x, *rest)[:, turned], atol=1e-5)
+    other = torch.tensor([3, 0, 4, 1, 2])
+    return torch.allclose(function(x[:, other], *rest), function(x, *rest)[:, other], atol=1e-5)
 
 
 def heads_matter(function: Function, dice: Dice) -> bool:
@@ -116,13 +133,9 @@ exercise = Exercise(
             "the columns of a head stand side by side: cut w into (h, d), not into (d, h)",
             partial(put_together, split=interleaved),
         ),
-        Slip("one head", "all columns are one head: cut them into `heads`", lambda *rest: solution(*rest[:-1], 1)),
+        Slip("one head", "all columns are one head: cut them into `heads`", one_head),
         Slip("no output", "the heads are put side by side; now multiply by to_output", no_output),
-        Slip(
-            "matrices turned",
-            "x @ matrix is meant, without turning the matrix",
-            lambda x, *rest: solution(x, *(matrix.T for matrix in rest[:-1]), rest[-1]),
-        ),
+        Slip("matrices turned", "x @ matrix is meant, without turning the matrix", turned),
     ),
     laws=(
         Law("other order of the tokens, same order of the results: attention alone sees no order", order_unseen),

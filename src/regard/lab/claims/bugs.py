@@ -67,8 +67,12 @@ def arm(name: str) -> Arm:
 
 
 def lines(of: Found) -> dict[str, list[str]]:
-    """By mistake, or healthy model, what catches it."""
-    return {row["arm"]: row["caught"].split("; ") if row["lines"] else [] for row in of.rows if "caught" in row}
+    """By mistake, or healthy model, what catches it with some seed."""
+    found: dict[str, list[str]] = {}
+    for row in of.rows:
+        if "caught" in row:
+            found.setdefault(row["arm"], []).extend(row["caught"].split("; ") if row["lines"] else [])
+    return found
 
 
 def seen(of: Found) -> bool:
