@@ -4,6 +4,7 @@ python docs/lectures/figures.py    writes docs/lectures/pictures/NAME.svg and NA
 """
 
 from collections.abc import Callable
+from math import log2
 from pathlib import Path
 
 import diagrams
@@ -71,7 +72,8 @@ def multi_head(theme: Theme) -> Sheet:
     for head, title in enumerate(titles):
         x = 66 + 206 * head
         sheet.text(x, 24, title, bold=True, at="start")
-        sheet.names(x, 44, WORDS, 22, down=True) if not head else None
+        if not head:
+            sheet.names(x, 44, WORDS, 22, down=True)
         sheet.squares(x, 44, weights[head].tolist(), 22, colour=head)
         sheet.line([(x + 77, 204), (x + 77, 226)], colour=head, arrow=True)
         sheet.box(x + 77, 242, 154, 28, f"{size} × {size}", colour=head)
@@ -196,10 +198,7 @@ def efficient(theme: Theme) -> Sheet:
         "Linformer, 256 mixes": [(n, 256) for n in lengths],
         "compressed, 3 into 1": [(n, n / 3) for n in lengths],
     }
-    logs = {
-        name: [(torch.tensor(float(a)).log2().item(), torch.tensor(float(b)).log2().item()) for a, b in points]
-        for name, points in lines.items()
-    }
+    logs = {name: [(log2(length), log2(keys)) for length, keys in points] for name, points in lines.items()}
     across = Axis(8, 14, range(8, 15), [f"{n:,}" for n in lengths], "length in tokens")
     up = Axis(6, 14, (6, 8, 10, 12, 14), ("64", "256", "1,024", "4,096", "16,384"), "keys")
     curves(sheet, (110, 272), (560, 150), across, up, logs)

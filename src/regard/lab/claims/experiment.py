@@ -6,6 +6,7 @@ held for, by one rule for all claims.
 
 import hashlib
 import inspect
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +108,10 @@ class Experiment:
             "values": self.at(size).values,
             "code": self.code,
         }
+
+    def fits(self, said: dict[str, Any], size: str) -> bool:
+        """Whether what was said of other trials, and read from a file, is how this one measures."""
+        return all(said.get(key) == value for key, value in json.loads(json.dumps(self.measured(size))).items())
 
     @property
     def code(self) -> str:

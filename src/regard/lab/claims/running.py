@@ -72,14 +72,11 @@ class Lab:
     def begin(self, experiment: Experiment) -> None:
         """Write what is claimed and how it will be judged. What was measured in another way is not this one's."""
         folder = self.folder(experiment)
-        if (folder / PLAN).exists():
-            there = read_json(folder / PLAN)
-            measured = json.loads(json.dumps(experiment.measured(self.size)))
-            if any(there.get(key) != value for key, value in measured.items()):
-                self.say(f"{experiment.id} is measured in another way than in {folder}: all trials are run again")
-                if (folder / TRIALS).exists():
-                    shutil.rmtree(folder / TRIALS)
-                (folder / RESULTS).unlink(missing_ok=True)
+        if (folder / PLAN).exists() and not experiment.fits(read_json(folder / PLAN), self.size):
+            self.say(f"{experiment.id} is measured in another way than in {folder}: all trials are run again")
+            if (folder / TRIALS).exists():
+                shutil.rmtree(folder / TRIALS)
+            (folder / RESULTS).unlink(missing_ok=True)
         write_json(folder / PLAN, experiment.said(self.size))
 
     def carry_out(self, chosen: Sequence[Experiment], jobs: int, ended: Ended) -> dict[str, Results]:
