@@ -4,6 +4,7 @@ import csv
 import inspect
 import io
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,6 +168,14 @@ def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
         exec(compile(file.read_text(), str(file), "exec"), space)
         codes.append(replace(made, measure=space["measure"]).said("small")["code"])
     assert codes[0] == codes[1] != codes[2]
+
+
+def test_the_plan_knows_the_files_that_an_experiment_takes_from(monkeypatch):
+    before = {name: each.code for name, each in EVERY.items()}
+    module = sys.modules[Experiment.__module__]  # `experiment` of its package is a function
+    right = module.measuring
+    monkeypatch.setattr(module, "measuring", lambda file: right(file) + "#" * (file.stem == "distances"))
+    assert {name for name, each in EVERY.items() if each.code != before[name]} == {"C2", "C18"}
 
 
 def test_a_trial_that_fails_leaves_no_verdict_and_says_why(made, tmp_path):

@@ -7,6 +7,7 @@ held for, by one rule for all claims.
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ RULE = (
     f"{HALF}: all else"
 )
 SEEDS = {"small": 2, "full": 3}
+TAKEN = re.compile(r"^from regard\.lab\.claims\.(\w+) import", re.MULTILINE)
+COMMON = ("experiment", "panels", "running", "trial")  # what every experiment takes from
 
 
 class Found:
@@ -115,13 +118,19 @@ class Experiment:
 
     @property
     def code(self) -> str:
-        """Another one where its file measures in another way; words and rules below that change nothing measured."""
-        measuring, *_ = Path(inspect.getfile(self.measure)).read_text(encoding="utf-8").split("\nEXPERIMENT = ")
-        return hashlib.blake2b(measuring.encode(), digest_size=8).hexdigest()
+        """Another one where its file, or one here that it takes something from, measures in another way."""
+        text = measuring(Path(inspect.getfile(self.measure)))
+        beside = [Path(__file__).with_name(f"{name}.py") for name in TAKEN.findall(text) if name not in COMMON]
+        return hashlib.blake2b("".join([text, *map(measuring, beside)]).encode(), digest_size=8).hexdigest()
 
     def whole(self, arm: Arm, size: str) -> Arm:
         """The arm with the settings that all share before its own."""
         return Arm(arm.preset, *self.settings, *self.at(size).settings, *arm.settings, mistake=arm.mistake)
+
+
+def measuring(file: Path) -> str:
+    """What of a file decides about numbers: the words and rules of an experiment stand below that."""
+    return file.read_text(encoding="utf-8").partition("\nEXPERIMENT = ")[0]
 
 
 class Verdict(NamedTuple):
