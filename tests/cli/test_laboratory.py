@@ -20,6 +20,14 @@ def broken(trial: Trial) -> list[Row]:
     raise ValueError("nothing works")
 
 
+def stopped(trial: Trial) -> list[Row]:
+    """Somebody presses Ctrl-C in the trial of the longer name, once."""
+    if trial.arm.preset == "abcdef" and not Path("pressed").exists():
+        Path("pressed").touch()
+        raise KeyboardInterrupt
+    return letters(trial)
+
+
 SOUND = Experiment(
     id="C1",
     title="Letters",
@@ -79,6 +87,18 @@ def test_a_trial_that_fails_is_told_and_the_report_has_the_others(quiet: tuple[s
     assert report.startswith("# The laboratory: 1 claim: 1 true here\n")
     assert " ".join(why.split()) in " ".join(report.split())
     assert Path("runs/lab/small/report.html").exists()
+
+
+def test_a_run_that_is_interrupted_goes_on_where_it_stopped(two: dict[str, Experiment]) -> None:
+    two["C1"] = replace(SOUND, measure=stopped)
+    words = ("lab", "C1", "--jobs", "1", "--seeds", "1")
+    done = regard(*words)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.splitlines()[-1].startswith("regard: stopped; what is done is kept")
+    assert not Path("runs/lab/small/C1/results.json").exists()
+    done = fine(*words)
+    assert "[1 of 1] C1 long-0" in done.err
+    assert "True here: 6 and not 2." in done.out
 
 
 def test_json_is_one_document_whatever_fails() -> None:
