@@ -59,7 +59,7 @@ def test_one_says_before_it_runs_what_must_be_seen_and_then_what_was() -> None:
     done = fine("lab", "C1", "--jobs", "1")
     assert done.err.index("prediction 1: the long one has more") < done.err.index("[1 of 4] C1 short-0")
     assert "refuted if short names have more" in done.err
-    assert "True here: 6 and not 2." in done.out
+    assert "True here: 6 and not 2." in done.out and "True here" not in done.err
     assert "predicted: the long one has more: held for 2 of 2 seeds" in done.lines[5]
     assert Path("runs/lab/small/C1/figure.svg").exists()
 

@@ -41,11 +41,11 @@ def lab(
         emit(table, json, lambda: rows(table, ("claim", "about", "lectures", "minutes", "last_verdict")))
         return 0
     asked = chosen(claims)
-    say = (lambda line: None) if quiet else note
+    say, alone = (lambda line: None) if quiet else note, len(asked) == 1
     place = opened(out, size=size, seeds=SEEDS[size] if seeds is None else seeds, jobs=jobs, say=say)
-    if not (quiet or json) and len(asked) == 1:
+    if alone and not (quiet or json):
         foretold(asked[0].said(size))
-    results = place.run(asked, ended=lambda found: say(f"{found['id']}: {found['sentence']}"))
+    results = place.run(asked, ended=lambda found: None if alone else say(f"{found['id']}: {found['sentence']}"))
     emit(results, json, lambda: show(results, out / size))
     if ALL in claims and results:
         note("  ".join(map(str, write_report(results, place.failed, out / size))))
