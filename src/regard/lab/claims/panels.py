@@ -26,12 +26,12 @@ class Theme:
     ramp: str  # matplotlib's name
 
     def style(self, number: int) -> dict[str, Any]:
-        """Colour, mark and dash of an arm, the same in every panel."""
+        """Colour, mark and dash of an arm, the same in every panel; between dashes a line below shows through."""
         every = len(self.colours)
         return {
             "color": self.colours[number % every],
             "marker": MARKS[number % len(MARKS)],
-            "linestyle": DASHES[number // every % len(DASHES)],
+            "linestyle": DASHES[(number + number // every) % len(DASHES)],
         }
 
 
@@ -89,7 +89,7 @@ class Lines(Panel):
                 continue
             at, look = [x for x, _ in points], theme.style(number)
             marked = {} if len(points) <= 12 else {"marker": None}
-            mark, thick = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)  # so that no line hides one below it
+            mark, thick = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)
             axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=mark, linewidth=thick)
             low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
             axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
