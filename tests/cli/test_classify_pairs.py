@@ -96,9 +96,6 @@ def test_mistakes_are_named(run: Path, folder: Path) -> None:
     options = settings(f"data.train={plain}", *SMALL, tiny=False)
     because = "first and second and label are needed: give 3 files, a .tsv, a .csv or a .jsonl"
     refused("train", "rnn-classifier", "--quiet", "--out", folder / "x", *options, because=because)
-    options = settings(f"data.train={folder / 'train.tsv'}", *SMALL, "system.segments=1", tiny=False)
-    because = "has system.segments = 1 and objective 'classification' with pairs gives two texts"
-    refused("train", "bert", "--quiet", "--out", folder / "x", *options, because=because)
     assert not (folder / "x").exists()
 
 

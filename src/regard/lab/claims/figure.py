@@ -20,20 +20,20 @@ LEAST, MOST = 7.5, 15.5  # inches: what a title needs, and what a page has
 
 def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: Theme) -> bytes:
     """The sheet as "svg" or "png"."""
-    shelves = arranged(experiment.panels)
-    wide = max(LEAST, *(sum(LEFT + panel.wide + GAP for panel in shelf) + MARGIN for shelf in shelves))
+    storeys = arranged(experiment.panels)
+    wide = max(LEAST, *(sum(LEFT + panel.wide + GAP for panel in storey) + MARGIN for storey in storeys))
     claim, verdict = (wrap(results[key], int((wide - 2 * MARGIN) * LETTERS)) for key in ("claim", "sentence"))
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
     names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
-    key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(shelves)
+    key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(storeys)
     with drawing() as Figure:
         sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.25 + MARGIN), facecolor=theme.paper)
         title = f"{experiment.id}  {experiment.title}"
         write(sheet, MARGIN, MARGIN + 0.1, title, size=14, weight="bold", color=theme.ink)
         lines(sheet, claim, MARGIN + 0.42, theme.faint)
-        for shelf in shelves:
+        for storey in storeys:
             left = 0.0
-            for panel in shelf:
+            for panel in storey:
                 left += LEFT + (MARGIN if not left else 0)
                 show(panel, axes_at(sheet, left, top, panel.wide, TALL), results["rows"], names, theme)
                 left += panel.wide + GAP
@@ -45,12 +45,12 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
 
 def arranged(panels: Sequence[Panel]) -> list[list[Panel]]:
     """Side by side as long as the sheet is wide enough."""
-    shelves: list[list[Panel]] = [[]]
+    storeys: list[list[Panel]] = [[]]
     for panel in panels:
-        if shelves[-1] and sum(LEFT + each.wide + GAP for each in [*shelves[-1], panel]) > MOST:
-            shelves.append([])
-        shelves[-1].append(panel)
-    return shelves
+        if storeys[-1] and sum(LEFT + each.wide + GAP for each in [*storeys[-1], panel]) > MOST:
+            storeys.append([])
+        storeys[-1].append(panel)
+    return storeys
 
 
 def show(panel: Panel, axes: "Axes", rows: list[Row], names: list[str], theme: Theme) -> None:
