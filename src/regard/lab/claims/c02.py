@@ -2,8 +2,8 @@
 
 from regard.lab.chain import longest_chain, step_by_step
 from regard.lab.claims.c18 import TEXTS, relative
-from regard.lab.claims.distances import FAR, SETTINGS, learnt, posed, recalled, slopes
-from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.distances import FAR, FULL, SETTINGS, SMALL, learnt, posed, recalled, slopes
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction
 from regard.lab.claims.panels import Lines
 from regard.lab.claims.trial import Row, Trial
 
@@ -61,9 +61,9 @@ EXPERIMENT = Experiment(
         **{name: Arm("window-lm", *SEEN, f"system.depth={depth}") for name, depth in WINDOWS.items()},
         ATTENTION: Arm("gpt"),
     },
-    settings=("system.depth=1", *SETTINGS),
-    small=Size(20, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100),
-    full=Size(30, "system.width=128", "train.steps=600", "train.batch_tokens=16384", rows=400),
+    settings=SETTINGS,
+    small=SMALL,
+    full=FULL,
     measure=measure,
     predictions=(
         Prediction(

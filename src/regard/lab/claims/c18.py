@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from regard.lab.claims.distances import FAR, SETTINGS, learnt, posed, recalled, slopes
-from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.distances import FAR, FULL, SETTINGS, SMALL, learnt, posed, recalled, slopes
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction
 from regard.lab.claims.panels import Lines
 from regard.lab.claims.trial import Row, Trial
 from regard.systems import built
@@ -78,9 +78,9 @@ EXPERIMENT = Experiment(
         WINDOW: Arm("window-lm", "system.depth=3"),
         ATTENTION: Arm("gpt"),
     },
-    settings=("system.depth=1", *SETTINGS),
-    small=Size(20, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100),
-    full=Size(30, "system.width=128", "train.steps=600", "train.batch_tokens=16384", rows=400),
+    settings=SETTINGS,
+    small=SMALL,
+    full=FULL,
     measure=measure,
     predictions=(
         Prediction(

@@ -11,12 +11,14 @@ import torch
 from regard.checkpoint import Run
 from regard.data.corpora.distant import DISTANT
 from regard.explain.influence import derivable, word_vectors
-from regard.lab.claims.trial import Trial
+from regard.lab.claims.trial import Size, Trial
 from regard.shapes import Float, Int, Tensor
 from regard.systems import System
 
 FAR = (4, 16, 64, 256)  # steps back
-SETTINGS = "text.kind=word", "objective.kind=continuation"
+SETTINGS = "text.kind=word", "objective.kind=continuation", "system.depth=1"
+SMALL = Size(20, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100)
+FULL = Size(30, "system.width=128", "train.steps=600", "train.batch_tokens=16384", rows=400)
 SYMBOLS = 4  # of a row beside its letters: start, digit, end, answer
 AT_ONCE = 8192  # tokens
 
