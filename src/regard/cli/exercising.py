@@ -78,6 +78,8 @@ def check(which: Iterable[str], csv: Path | None, seconds: float | None, json: b
 
     if seconds is not None and not 0 < seconds <= DAY:
         raise UserError(f"--seconds {seconds:g}: give more than 0, and at most {DAY:,}, a day")
+    if csv is not None and not csv.parent.is_dir():
+        raise UserError(f"--csv {csv}: there is no folder {csv.parent}")
     found, checked = collect(which), []
     widest = max(len(str(answer.file)) for answer in found)
     for each in work(found, seconds or LIMIT):

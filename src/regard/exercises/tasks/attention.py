@@ -39,6 +39,11 @@ def filled(scores: Tensor, allow: Tensor) -> Tensor:
     return scores.masked_fill(~allow, -torch.inf)
 
 
+def by_values(query: Tensor, key: Tensor, value: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
+    scaled = query * (query.shape[-1] / value.shape[-1]) ** 0.5
+    return solution(scaled, key, value, present)
+
+
 def case(dice: Dice, *shape: int, present: list[list[int]]) -> tuple[Tensor, ...]:
     return dice.normal(*shape), dice.normal(*shape), dice.normal(*shape[:3], 11), torch.tensor(present).bool()
 
@@ -118,6 +123,11 @@ exercise = Exercise(
             "no scaling",
             "divide the scores by the square root of the head's width, query.shape[-1]",
             weighing(lambda s, allow: softmax_or_zero(filled(s, allow)), SCORES["dot"](1, 1)),
+        ),
+        Slip(
+            "root of the values",
+            "it is queries and keys that are multiplied: take the root of their width, query.shape[-1], not of value's",
+            by_values,
         ),
         Slip(
             "softmax over queries",

@@ -72,6 +72,11 @@ exercise = Exercise(
             lambda tokens, table: solution((tokens - 1) % len(table), table),
         ),
         Slip("one-hot of the place", "the 1 stands at the token's number, not at its place in the text", of_places),
+        Slip(
+            "as long as a vector",
+            "a one-hot vector has as many numbers as there are words, table.shape[0], not as a word's vector has",
+            lambda tokens, table: (rows := torch.eye(table.shape[1])[tokens], rows @ table),
+        ),
         Slip("axes of one_hot", "the axis of the vocabulary comes last: one_hot is [b t v]", turned),
     ),
     laws=(
