@@ -91,7 +91,7 @@ def measured(
 def sizes(outputs: Float[Tensor, "r"], inputs: list[Float[Tensor, "r t w"]]) -> list[Float[Tensor, "r t"]]:
     """How large the derivative of each row's output is with respect to each vector of that row."""
     slopes = torch.autograd.grad(outputs.sum(), inputs, allow_unused=True, materialize_grads=True)
-    return [slope.float().norm(dim=-1) for slope in slopes]
+    return [slope.to(torch.promote_types(slope.dtype, torch.float32)).norm(dim=-1) for slope in slopes]
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def parts(run: Run) -> Iterator[tuple[str, nn.Module]]:
 
 def influence(made: Float[Tensor, "t t v"], given: Float[Tensor, "t t w"]) -> Float[Tensor, "t t"]:
     """Of token j's input on token i's output: the size of the derivative in one direction, drawn once."""
-    direction = torch.randn(made.shape[-1], generator=torch.Generator().manual_seed(0)).to(made.device)
+    direction = torch.randn(made.shape[-1], generator=torch.Generator().manual_seed(0)).to(made)
     (found,) = sizes(made.diagonal(dim1=0, dim2=1).T @ direction, [given])
     return found.cpu()
 

@@ -29,14 +29,17 @@ def measure(trial: Trial) -> list[Row]:
     torch.manual_seed(trial.seed)
     model = built(trial.recipe().system, VOCABULARY).eval().to(choose_device(trial.device))
     text = torch.randint(VOCABULARY, (1, max(trial.size["lengths"])), device=model.device)
-    seen = visible(model, text[:, : max(trial.size["tokens"])])
+    seen = visible(model.double(), text[:, : max(trial.size["tokens"])])
     asked = [(n, seen[n - 1]) for n in trial.size["tokens"]]
     rows = [{"token": n, "sees": int(row.sum()), "ahead": int(row[n:].sum())} for n, row in asked]
-    return [*rows, *read(model, text, trial.size["lengths"])]
+    return [*rows, *read(model.float(), text, trial.size["lengths"])]
 
 
 def visible(model: System, text: Int[Tensor, "1 t"]) -> Bool[Tensor, "t t"]:
-    """True in row i and column j where the state at token i has a derivative by token j."""
+    """True in row i and column j where the state at token i has a derivative by token j.
+
+    It may be tiny: with an RNN of 256 tokens single precision would round it to 0.
+    """
     count = text.shape[1]
     with derivable(), word_vectors(model) as vectors:
         states = model.hidden(text.expand(count, count))  # a row for each state that is asked about
@@ -115,7 +118,7 @@ EXPERIMENT = Experiment(
     "thread of a processor, needs time for all the work, however few its steps, and a GPU does too once it is full",
     panels=(
         Lines(x="token", y="sees", title="What a state sees", across="its token", label="tokens"),
-        Lines(y="steps", title="What waits for one another", label="matrix products in a row", **OVER),
+        Lines(y="steps", title="Steps that wait for one another", label="matrix products in a row", **OVER),
         Lines(y="ms", title="Time of reading", label="milliseconds", **OVER),
     ),
 )
