@@ -26,3 +26,5 @@ def test_a_mask_in_both_arms_changes_the_verdict(tmp_path: Path, mistake: str, v
     assert found["verdict"] in verdicts
     of = Found(found["rows"])
     assert (of.last("loss", SEEN, "step") < of.last("loss", HIDDEN, "step")) == bool(mistake)
+    assert {row["text"].partition(" ")[0] for row in of.rows if "text" in row} == {"import"}
+    assert "when it writes, such as “import" in found["sentence"]
