@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
     method="Queries and keys drawn with variance 1 are scored with and without the division by the root of the width, "
     "64 keys to a query; the slope is the size of the softmax's derivatives. Then GPTs are trained on the characters "
     "of Python's library with heads of several widths.",
-    refuted="the variance of plain scores does not grow, or softmax has as much slope under them",
+    refuted="the variance of plain scores does not grow, or softmax has as much slope under them at the greatest width",
     arms={SCALED: Arm("gpt"), PLAIN: Arm("gpt", "system.score='dot'")},
     pair=True,
     settings=("system.heads=2",),
@@ -102,8 +102,8 @@ EXPERIMENT = Experiment(
         f"{of.last('slope', PLAIN, 'width'):.3f} in place of {of.last('slope', SCALED, 'width'):.3f}; "
         f"with the widest heads the plain model is {lost(of):.2f} nats worse"
     ),
-    otherwise="for training, a start at which queries and keys are large: with small ones the plain scores begin "
-    "small too, and the model can learn to keep them so",
+    otherwise="narrower heads, whose plain scores leave softmax as much slope or more; for training, a start at which "
+    "queries and keys are large: with small ones plain scores begin small too, and the model can learn to keep them so",
     panels=(
         Lines(x="width", y="variance", title="Scores", across="width of a head", label="variance", log="xy"),
         Lines(x="width", y="slope", title="Softmax", across="width of a head", label="size of derivatives", log="x"),
