@@ -5,6 +5,7 @@ from pkgutil import resolve_name
 import pytest
 import torch
 
+from regard.attention.cache import KeyValues
 from regard.data import IGNORE, Batch
 from regard.lab import mistakes
 from regard.lab.claims.bugs import EXPERIMENT, HEALTHY, OTHER, POOLED, READER, SEEN, measure, seen, told
@@ -86,3 +87,14 @@ def test_the_zoo_tells_what_catches_each():
         "2 of 3 mistakes are caught: no mask (past ignores future), another tokenizer (loading the run); "
         "the others by their symptom alone"
     )
+
+
+def test_a_stale_cache_follows_rows_that_become_more_but_not_rows_that_change_places():
+    cache = KeyValues(depth=1, rows=2, capacity=4)
+    place, keys = cache.places(torch.zeros(2, 1, dtype=torch.long)), torch.tensor([1.0, 2.0]).view(2, 1, 1, 1)
+    cache.layers[0].write(place, keys)
+    with MISTAKES["stale cache"].made():
+        cache.reorder(torch.tensor([1, 0]))
+        assert cache.layers[0].kept[0][:, 0, 0, 0].tolist() == [1, 2]
+        cache.reorder(torch.tensor([1, 1, 0]))
+        assert cache.layers[0].kept[0][:, 0, 0, 0].tolist() == [2, 2, 1]

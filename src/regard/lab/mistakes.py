@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-import torch
-
 from regard.attention import Look
-from regard.attention.cache import Cache
+from regard.attention.cache import Cache, KeyValues
 from regard.attention.patterns import Pattern, causal
 from regard.data import IGNORE, Batch
 from regard.objectives.likelihood import Loss, NextToken
 from regard.place import Place
+from regard.shapes import Int, Tensor
 from regard.systems import System, built
 from regard.train.loop import Trainer
 
@@ -42,7 +41,7 @@ class Mistake:
             yield
 
 
-def masked_by(rule: Callable[[Place, Place], torch.Tensor]) -> Wrongs:
+def masked_by(rule: Callable[[Place, Place], Tensor]) -> Wrongs:
     """Every model that is made has another rule where the future should be hidden."""
 
     def wrong(*args: Any, **kwargs: Any) -> System:
@@ -61,7 +60,7 @@ def unshifted(self: NextToken, model: System, batch: Batch) -> Loss:
     return right_loss(self, model, replace(batch, targets=targets))
 
 
-def noted(self: Trainer, batch: Batch) -> tuple[torch.Tensor, dict[str, torch.Tensor], torch.Tensor, float]:
+def noted(self: Trainer, batch: Batch) -> tuple[Tensor, dict[str, Tensor], Tensor, float]:
     """The update as it is; `of_means` must know how many targets there are in all."""
     vars(self)["whole"] = batch.count
     return right_update(self, batch)
@@ -73,12 +72,20 @@ def of_means(self: Trainer, batch: Batch) -> Loss:
     return replace(loss, total=loss.total / counted * vars(self)["whole"] / self.settings.accumulate)
 
 
-def over_all(vectors: torch.Tensor, present: torch.Tensor | None) -> torch.Tensor:
+def over_all(vectors: Tensor, present: Tensor | None) -> Tensor:
     """The mean of a text's vectors and of what it is padded with."""
     return vectors.mean(1)
 
 
-right_loss, right_update = NextToken.loss, Trainer.update
+def unmoved(self: KeyValues, rows: Int[Tensor, "b"]) -> None:
+    """Rows change places, and what was remembered for them does not; where their number changes, it must."""
+    if len(rows) == len(self.length):
+        Cache.reorder(self, rows)
+    else:
+        right_reorder(self, rows)
+
+
+right_loss, right_update, right_reorder = NextToken.loss, Trainer.update, KeyValues.reorder
 PIECES = "train.accumulate=4"
 MISTAKES = {
     "no mask": Mistake("tokens see all that follows", wrongs=masked_by(lambda q, k: k.index == k.index)),
@@ -101,7 +108,7 @@ MISTAKES = {
     ),
     "stale cache": Mistake(
         "hypotheses of a beam change places, and what was remembered for them does not",
-        wrongs=(("regard.attention.cache.KeyValues.reorder", Cache.reorder),),
+        wrongs=(("regard.attention.cache.KeyValues.reorder", unmoved),),
     ),
     "padding in the mean": Mistake(
         "a text's mean vector has its padding in it", wrongs=(("regard.systems.bert.mean", over_all),)

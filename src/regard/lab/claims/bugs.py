@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
         READER: Arm("bert-classifier", *POOLED),
     },
     settings=("train.log_every=10", "system.norm='post'"),
-    small=Size(25, "train.steps=400", texts=60),
+    small=Size(40, "train.steps=400", texts=60),
     full=Size(200, "train.steps=1200", texts=600),
     measure=measure,
     predictions=(
