@@ -47,9 +47,9 @@ SOUND = Experiment(
 
 @pytest.fixture(autouse=True)
 def two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Experiment]:
-    """A laboratory of two claims, of which the second fails."""
-    made = {"C1": SOUND, "C2": replace(SOUND, id="C2", measure=broken)}
-    monkeypatch.setattr(claims, "names", lambda: dict.fromkeys(made, ""))
+    """A laboratory of two claims, of which the second fails, and a zoo."""
+    made = {"C1": SOUND, "C2": replace(SOUND, id="C2", measure=broken), "bugs": replace(SOUND, id="bugs")}
+    monkeypatch.setattr(claims, "names", lambda: dict.fromkeys(["C1", "C2"], ""))
     monkeypatch.setattr(claims, "experiment", made.__getitem__)
     monkeypatch.chdir(tmp_path)
     return made
@@ -67,10 +67,11 @@ def test_one_says_before_it_runs_what_must_be_seen_and_then_what_was() -> None:
 def test_the_list_has_the_last_verdict_and_the_minutes_of_a_size(two: dict[str, Experiment]) -> None:
     two["C2"] = replace(two["C2"], together=True)
     fine("lab", "C1", "--jobs", "1", "--quiet")
-    first, second = fine("lab", "--json").json
-    assert (first["claim"], first["last_verdict"], second["last_verdict"]) == ("C1", "true here (small)", "")
+    first, second, zoo = fine("lab", "--json").json
+    assert (first["claim"], first["last_verdict"], second["last_verdict"]) == ("C1", "true here (small, seeds: 2)", "")
     assert (first["minutes"], second["minutes"]) == (1.0, 0.5)
-    assert [row["minutes"] for row in fine("lab", "--size", "full", "--json").json] == [15.0, 5.0]
+    assert (zoo["claim"], zoo["lectures"], zoo["last_verdict"]) == ("bugs", "-", "")
+    assert [row["minutes"] for row in fine("lab", "--size", "full", "--json").json] == [15.0, 5.0, 15.0]
     assert "Long names have more letters." in fine("lab").out
 
 
@@ -112,7 +113,7 @@ def test_json_is_one_document_whatever_fails() -> None:
     ("words", "because"),
     [
         (("C1", "--seeds", "0"), "--seeds 0: at least 1 is needed"),
-        (("C1", "--jobs", "-1"), "--jobs"),
+        (("C1", "--jobs", "-1"), "--jobs -1: at least 1 is needed; 0 stands for two"),
         (("C1", "--size", "huge"), "huge"),
         (("--seeds", "3"), "name some, such as C7, or all"),
         (("--quiet",), "name some, such as C7, or all"),
@@ -123,8 +124,24 @@ def test_what_makes_no_sense_is_refused(words: tuple[str, ...], because: str) ->
     assert not Path("runs").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_named() -> None:
+def test_what_is_no_folder_is_refused_before_anything_is_said() -> None:
     Path("taken").write_text("a file")
-    done = regard("lab", "C1", "--jobs", "1", "--quiet", "--out", "taken")
-    assert done.code == 1
-    assert len(done.err.splitlines()) == 1 and "taken" in done.err
+    refused("lab", "C1", "--jobs", "1", "--out", "taken", because="--out taken is no folder")
+
+
+def test_looking_again_keeps_every_seed_and_says_that_nothing_was_run() -> None:
+    fine("lab", "C1", "--jobs", "1", "--seeds", "3")
+    done = fine("lab", "C1", "--jobs", "1", "--json")
+    assert done.json[0]["seeds"] == [0, 1, 2]
+    assert "C1: nothing is run again, all trials are there" in done.err
+
+
+def test_the_report_has_all_that_was_found_so_far(two: dict[str, Experiment]) -> None:
+    fine("lab", "C1", "--jobs", "1")
+    two["C2"] = replace(SOUND, id="C2", title="Again")
+    fine("lab", "C2", "--jobs", "1")
+    for ending in ("md", "html"):
+        report = Path(f"runs/lab/small/report.{ending}").read_text()
+        assert "C1: Letters" in report and "C2: Again" in report
+        assert "every prediction holds for every seed" in report
+    assert "<code>regard lab C1 --size small --seeds 2</code>" in report

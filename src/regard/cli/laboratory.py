@@ -22,16 +22,16 @@ def lab(
     size: Annotated[
         Literal["small", "full"], Parameter(help="small: minutes on two cores; full: the honest size for a GPU.")
     ] = "small",
-    seeds: Annotated[int | None, Parameter(help="Run each so many times: 2 when small, else 3.")] = None,
+    seeds: Annotated[int | None, Parameter(help="Run each so many times at least: 2 when small, else 3.")] = None,
     out: Annotated[Path, Parameter(help="Folder of the results; given again, it goes on there.")] = Path("runs/lab"),
     jobs: Annotated[int, Parameter(help="Trials side by side; 0: two, where there are two cores.")] = 0,
     quiet: Annotated[bool, flag("No progress.")] = False,
     json: Json = False,
 ) -> int:
     """Run the lectures' claims: a figure, the numbers behind it, a verdict. Exit 1 when one has no verdict."""
-    from regard.lab.claims import ALL, chosen
+    from regard.lab.claims import chosen
     from regard.lab.claims.experiment import SEEDS
-    from regard.lab.claims.report import unjudged, write_report
+    from regard.lab.claims.report import standing, unjudged, write_report
     from regard.lab.claims.running import lab as opened
 
     if not claims:
@@ -47,27 +47,27 @@ def lab(
         foretold(asked[0].said(size))
     results = place.run(asked, ended=lambda found: None if alone else say(f"{found['id']}: {found['sentence']}"))
     emit(results, json, lambda: show(results, out / size))
-    if ALL in claims and results:
-        note("  ".join(map(str, write_report(results, place.failed, out / size))))
+    if results:
+        note("  ".join(map(str, write_report(standing(out / size), place.failed, out / size))))
     for line in unjudged(place.failed):
         note(line)
     return 1 if place.failed else 0
 
 
 def listed(out: Path, size: str) -> list[dict[str, Any]]:
-    """Every claim with the minutes that it takes at this size, two trials at a time, and what came out last."""
+    """Every claim and the zoo: the minutes they take at this size, two trials at a time, and what came out last."""
     from regard.checkpoint import read_json
-    from regard.lab.claims import experiments
+    from regard.lab.claims import ZOO, experiment, experiments
     from regard.lab.claims.experiment import SEEDS
     from regard.lab.claims.running import RESULTS
     from regard.lectures import entries
 
     lectures, table = {entry.id: entry.text for entry in entries()}, []
-    for each in experiments().values():
+    for each in (*experiments().values(), experiment(ZOO)):
         trials = 1 if each.together else len(each.arms) * SEEDS[size]
         beside = 1 if each.timed else min(2, trials)
         last = [
-            f"{read_json(file)['verdict']} ({kind})"
+            f"{(found := read_json(file))['verdict']} ({kind}, seeds: {len(found['seeds'])})"
             for kind in SEEDS
             if (file := out / kind / each.id / RESULTS).exists()
         ]
@@ -75,7 +75,7 @@ def listed(out: Path, size: str) -> list[dict[str, Any]]:
             {
                 "claim": each.id,
                 "about": each.claim,
-                "lectures": lectures[each.id],
+                "lectures": lectures.get(each.id, "-"),
                 "minutes": round(each.at(size).seconds * trials / 60 / beside, 1),
                 "last_verdict": ", ".join(last),
             }

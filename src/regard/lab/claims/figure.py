@@ -26,8 +26,9 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
     names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
     key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(storeys)
+    seeds = f"{len(results['seeds'])} seeds: lines and bars are their mean, bands and dots show how they differ."
     with drawing() as Figure:
-        sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.25 + MARGIN), facecolor=theme.paper)
+        sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.5 + MARGIN), facecolor=theme.paper)
         title = f"{experiment.id}  {experiment.title}"
         write(sheet, MARGIN, MARGIN + 0.1, title, size=14, weight="bold", color=theme.ink)
         lines(sheet, claim, MARGIN + 0.42, theme.faint)
@@ -40,6 +41,8 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
             top += TALL + FOOT
         legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme)
         lines(sheet, verdict, below + key + 0.25, theme.ink, weight="bold")
+        if len(results["seeds"]) > 1:
+            lines(sheet, [seeds], below + key + 0.3 + 0.2 * len(verdict), theme.faint)
         return saved(sheet, form)
 
 

@@ -123,7 +123,7 @@ class Bars(Panel):
                     x = at + (place - (len(arms) - 1) / 2) * wide
                     axes.bar(x, fmean(values), width=wide * 0.86, color=look["color"], alpha=0.85)
                     axes.plot([x] * len(values), values, "o", color=theme.ink, markersize=2.5)
-        axes.set_xticks(range(len(groups)), [str(group) if self.by else "" for group in groups])
+        axes.set_xticks(range(len(groups)) if self.by else [], map(str, groups) if self.by else [])
         axes.set_xlabel(self.names, fontsize=9, color=theme.faint)
 
 

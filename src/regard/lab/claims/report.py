@@ -7,12 +7,16 @@ from html import escape
 from pathlib import Path
 from textwrap import fill
 
-from regard.checkpoint import write
+from regard.checkpoint import read_json, write
+from regard.lab import claims
 from regard.lab.claims import ZOO
+from regard.lab.claims.experiment import HALF, NOT, RULE, TRUE
 from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS, Results
 from regard.train.forecast import duration
 
 REPORT = "report"
+CODE = re.compile("`([^`]*)`")
+SPECIAL = re.compile(r"[*_`<|\\]")  # to Markdown, in what a model wrote
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #5c6570; --line: #c8ccd1 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --paper: #14171c; --faint: #a4acb6; --line: #454b54 } }
@@ -25,6 +29,13 @@ img { max-width: 100% } section { border-top: 1px solid var(--line); margin-top:
 """
 
 
+def standing(out: Path) -> list[Results]:
+    """The results in a folder that are measured as it is done now: of claims in order, then of the zoo."""
+    files = {name: out / name / RESULTS for name in (*claims.names(), ZOO)}
+    found = {name: read_json(file) for name, file in files.items() if file.exists()}
+    return [results for name, results in found.items() if claims.experiment(name).fits(results, results["size"])]
+
+
 def write_report(results: list[Results], failed: dict[str, str], out: Path) -> list[Path]:
     """Both files, in the folder that holds the experiments'. Those that `failed`, by their ids, are named too."""
     pages = {f"{REPORT}.md": markdown(results, failed), f"{REPORT}.html": html(results, failed, out)}
@@ -35,7 +46,7 @@ def write_report(results: list[Results], failed: dict[str, str], out: Path) -> l
 
 def markdown(results: list[Results], failed: dict[str, str]) -> str:
     """A table of all, then each by itself."""
-    parts = [f"# The laboratory: {counted(results)}", *(filled(line) for line in unjudged(failed))]
+    parts = [f"# The laboratory: {counted(results)}", *(filled(line) for line in unjudged(failed)), filled(RULE)]
     parts.append("| claim | | verdict | seeds | time |\n|---|---|---|---|---|")
     parts[-1] += "".join(
         f"\n| [{each['id']}](#{anchor(each)}) | {each['claim']} | {each['verdict']} | {len(each['seeds'])} "
@@ -70,7 +81,8 @@ def chapter(results: Results, figure: str) -> str:
         f'<img src="{figure}.svg" alt="{escape(results["title"])}">\n</picture>'
     )
     lines = "\n".join(filled(f"- {line}", "  ") for line in told(results))
-    words = [f"*{results['claim']}*", results["method"], f"**{results['sentence']}**"]
+    sentence = SPECIAL.sub(r"\\\g<0>", results["sentence"])
+    words = [f"*{results['claim']}*", results["method"], f"**{sentence}**"]
     claim, method, sentence = (filled(text) for text in words)
     return "\n\n".join([f"## {heading(results)}", claim, method, sentence, picture, lines])
 
@@ -84,8 +96,8 @@ def told(results: Results) -> Iterator[str]:
     yield f"what would change it: {results['otherwise']}"
     timed = f", times ({', '.join(results['timed'])}) apart" if results["timed"] else ""
     yield (
-        f"`{results['command']}` on {results['device']}, {duration(results['seconds'])} in all trials; "
-        f"numbers `{results['fingerprint']}`{timed}"
+        f"`{results['command']}` on {results['device']}, {duration(results['seconds'])} in all trials together; "
+        f"numbers `{results['fingerprint']}`{timed}; with {', '.join(map(' '.join, results['versions'].items()))}"
     )
 
 
@@ -93,7 +105,7 @@ def counted(results: Iterable[Results]) -> str:
     """`25 claims: 18 true here, 5 half true, 2 not seen at this size`; the zoo is no claim."""
     words = [each["verdict"] for each in results if each["id"] != ZOO]
     claims = "1 claim" if len(words) == 1 else f"{len(words)} claims"
-    return f"{claims}: " + ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    return f"{claims}: " + ", ".join(f"{words.count(word)} {word}" for word in (TRUE, HALF, NOT) if word in words)
 
 
 def unjudged(failed: dict[str, str]) -> Iterator[str]:
@@ -105,7 +117,7 @@ def html(results: list[Results], failed: dict[str, str], out: Path) -> str:
     """One page that needs nothing else: figures are inside, light and dark."""
     rows = "".join(
         f'<tr><td><a href="#{each["id"]}">{each["id"]}</a><td>{escape(each["claim"])}<td>{each["verdict"]}'
-        f"<td>{duration(each['seconds'])}"
+        f"<td>{len(each['seeds'])}<td>{duration(each['seconds'])}"
         for each in results
     )
     missing = "".join(f"<p>{escape(line)}" for line in unjudged(failed))
@@ -113,12 +125,13 @@ def html(results: list[Results], failed: dict[str, str], out: Path) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>The laboratory</title><style>{STYLE}</style><h1>The laboratory</h1><p>{escape(counted(results))}</p>"
-        f"{missing}<table><tr><th>claim<th><th>verdict<th>time{rows}</table>{sections}</html>\n"
+        f"<p class=faint>{escape(RULE)}</p>"
+        f"{missing}<table><tr><th>claim<th><th>verdict<th>seeds<th>time{rows}</table>{sections}</html>\n"
     )
 
 
 def section(results: Results, out: Path) -> str:
-    lines = "".join(f"<li>{escape(line)}" for line in told(results))
+    lines = CODE.sub(r"<code>\1</code>", "".join(f"<li>{escape(line)}" for line in told(results)))
     return (
         f'<section id="{results["id"]}"><h2>{results["id"]}: {escape(results["title"])}</h2>'
         f"<p>{escape(results['claim'])}<p class=faint>{escape(results['method'])}"

@@ -33,20 +33,25 @@ from regard.train.run import device_name, settle, versions
 
 PLAN, RESULTS, NUMBERS, FIGURE, TRIALS = "plan.json", "results.json", "numbers.csv", "figure", "trials"
 UNJUDGED = "unjudged.txt"
+FIGURES = {
+    f"{FIGURE}{'' if name == 'light' else f'-{name}'}.{form}": (form, theme)
+    for name, theme in THEMES.items()
+    for form in ("svg", "png")
+}
 Results = dict[str, Any]
 Ended = Callable[[Results], None]
 
 
 @dataclass(frozen=True)
 class Lab:
-    """Where results lie, how large experiments are, and with which seeds.
+    """Where results lie, how large experiments are, and with how many seeds at least.
 
     `failed` says by its id why an experiment has no verdict.
     """
 
     out: Path
     size: str
-    seeds: tuple[int, ...]
+    seeds: int
     jobs: int = 1
     say: Say = lambda line: None
     failed: dict[str, str] = field(default_factory=dict)
@@ -76,7 +81,7 @@ class Lab:
             self.say(f"{experiment.id} is measured in another way than in {folder}: all trials are run again")
             if (folder / TRIALS).exists():
                 shutil.rmtree(folder / TRIALS)
-            (folder / RESULTS).unlink(missing_ok=True)
+            self.forget(experiment)
         write_json(folder / PLAN, experiment.said(self.size))
 
     def carry_out(self, chosen: Sequence[Experiment], jobs: int, ended: Ended) -> dict[str, Results]:
@@ -93,6 +98,8 @@ class Lab:
 
         for each in chosen:
             judge(each)
+            if each.id in found:
+                self.say(f"{each.id}: nothing is run again, all trials are there")
         hands = Hands(jobs, True, self.say, ended=lambda unit: judge(whose[unit.file]))
         try:
             hands.carry_out([unit for each in chosen for unit in units[each.id]])
@@ -107,9 +114,9 @@ class Lab:
     def units(self, experiment: Experiment) -> list[Unit]:
         """Seed by seed, every arm; or all at once."""
         arms = {name: experiment.whole(arm, self.size) for name, arm in experiment.arms.items()}
-        groups = [({name: arm}, (seed,)) for seed in self.seeds for name, arm in arms.items()]
-        found = []
-        for some, seeds in [(arms, self.seeds)] if experiment.together else groups:
+        every, found = self.seeds_of(experiment), []
+        groups = [({name: arm}, (seed,)) for seed in every for name, arm in arms.items()]
+        for some, seeds in [(arms, every)] if experiment.together else groups:
             label = f"all-of-{len(seeds)}" if experiment.together else f"{slug(*some)}-{seeds[0]}"
             what = f"{experiment.id} {label}"
             args = experiment.measure, experiment.at(self.size), self.device, some, seeds
@@ -117,18 +124,25 @@ class Lab:
             found.append(Unit(what, tried, args, file, experiment.at(self.size).seconds))
         return found
 
+    def seeds_of(self, experiment: Experiment) -> tuple[int, ...]:
+        """As many as asked for; or more, where there is a verdict by more of them."""
+        file = self.folder(experiment) / RESULTS
+        return tuple(range(max(self.seeds, len(read_json(file)["seeds"]) if file.exists() else 0)))
+
+    def forget(self, experiment: Experiment) -> None:
+        """Numbers, figure and verdict; trials stay."""
+        for name in (RESULTS, NUMBERS, *FIGURES):
+            (self.folder(experiment) / name).unlink(missing_ok=True)
+
     def publish(self, experiment: Experiment, units: list[Unit]) -> Results | None:
         """Judge, draw and write. A rule or a figure that stops at these numbers stops no other experiment."""
         folder = self.folder(experiment)
         (folder / UNJUDGED).unlink(missing_ok=True)
         try:
             results = self.results(experiment, [read_json(unit.file) for unit in units])
-            pictures = {
-                f"{FIGURE}{'' if name == 'light' else f'-{name}'}.{form}": picture(experiment, results, form, theme)
-                for name, theme in THEMES.items()
-                for form in ("svg", "png")
-            }
+            pictures = {name: picture(experiment, results, *how) for name, how in FIGURES.items()}
         except Exception as error:
+            self.forget(experiment)
             write(folder / UNJUDGED, traceback.format_exc().encode())
             why = f"its numbers cannot be judged ({type(error).__name__}: {error}); see {folder / UNJUDGED}"
             self.failed[experiment.id] = why
@@ -144,8 +158,8 @@ class Lab:
         verdict = judged(experiment, rows)
         return {
             **experiment.said(self.size),
-            "seeds": list(self.seeds),
-            "command": f"regard lab {experiment.id} --size {self.size} --seeds {len(self.seeds)}",
+            "seeds": (seeds := sorted({row["seed"] for row in rows})),
+            "command": f"regard lab {experiment.id} --size {self.size} --seeds {len(seeds)}",
             "verdict": verdict.word,
             "sentence": verdict.sentence,
             "otherwise": experiment.otherwise,
@@ -163,8 +177,10 @@ def lab(out: Path | str, *, size: str, seeds: int, jobs: int = 0, say: Say = lam
     if seeds < 1:
         raise UserError(f"--seeds {seeds}: at least 1 is needed")
     if jobs < 0:
-        raise UserError(f"--jobs {jobs}: at least 1 is needed")
-    return Lab(Path(out), size, tuple(range(seeds)), jobs or min(2, os.cpu_count() or 1), say)
+        raise UserError(f"--jobs {jobs}: at least 1 is needed; 0 stands for two, where there are two cores")
+    if Path(out).exists() and not Path(out).is_dir():
+        raise UserError(f"--out {out} is no folder; give another")
+    return Lab(Path(out), size, seeds, jobs or min(2, os.cpu_count() or 1), say)
 
 
 def slug(name: str) -> str:
