@@ -33,6 +33,13 @@ def claims(topic: str) -> set[str]:
     return {word for line in lines if line.startswith("regard lab") for word in re.findall(r"\bC\d+\b", line)}
 
 
+def test_no_two_pages_train_into_the_same_folder() -> None:
+    lines = [line for topic in TOPICS for block in blocks(page_of(topic)) for line in block.commands]
+    folders = [folder for line in lines for folder in re.findall(r"regard train .*--out (\S+)", line)]
+    assert len(folders) >= len(TOPICS)
+    assert len(set(folders)) == len(folders)
+
+
 def test_every_topic_has_a_page_and_the_index_leads_to_all() -> None:
     assert {page.stem for page in FOLDER.glob("*.md")} == {*TOPICS, "README"}
     rows = [row for row in cells(FOLDER / "README.md") if row[0].startswith("[")]
