@@ -1,64 +1,80 @@
 """The results on the page of the laboratory, `docs/lab.md`: all that follows its heading "Verdicts".
 
-python docs/lab/page.py SMALL FULL    such as runs/lab/small runs/lab/full; writes docs/lab/pictures/ too
+python docs/lab/page.py [FOLDER ...]    such as runs/lab/small runs/lab/full
+
+What is found in the folders is added to `lab/results.json`, its figures to `lab/pictures/` and its numbers to
+`lab/numbers/`. The page is made of these alone. A claim without a result at full size is shown at small size.
 """
 
 import shutil
 import sys
 from pathlib import Path
 
-from regard.checkpoint import read_json
+from regard.checkpoint import read_json, write_json
 from regard.lab.claims import ZOO, experiment, names
-from regard.lab.claims.report import anchor, chapter, counted
-from regard.lab.claims.running import FIGURE, RESULTS, Results
+from regard.lab.claims.report import anchor, chapter, counted, filled, standing
+from regard.lab.claims.running import FIGURE, NUMBERS, Results
 from regard.train.forecast import duration
 
 HERE = Path(__file__).parent
-PAGE = HERE.with_suffix(".md")
+PAGE, KEPT = HERE.with_suffix(".md"), HERE / "results.json"
 HEADING = "## Verdicts"
 TABLE = "| claim | | small | full | seeds | device | time of all trials |\n|---|---|---|---|---|---|---|"
+Sizes = dict[str, dict[str, Results]]  # by size and claim
 
 
-def read(folder: Path) -> dict[str, Results]:
-    """The results of every claim, in order, then the zoo."""
-    return {name: read_json(folder / name / RESULTS) for name in (*names(), ZOO)}
+def add(folder: Path, kept: Sizes) -> None:
+    """Results of a folder, without their rows; figures and numbers where no greater size has them."""
+    for each in standing(folder):
+        size, name = each["size"], each["id"]
+        kept[size][name] = {key: value for key, value in each.items() if key != "rows"}
+        if size == "full" or name not in kept["full"]:
+            shutil.copyfile(folder / name / NUMBERS, HERE / "numbers" / f"{name}.csv")
+            for ending in (".svg", "-dark.svg"):
+                shutil.copyfile(folder / name / f"{FIGURE}{ending}", HERE / "pictures" / f"{name}{ending}")
 
 
-def outdated(found: dict[str, Results], size: str) -> list[str]:
-    """Those that are measured in another way by now."""
-    return [name for name, results in found.items() if not experiment(name).fits(results, size)]
+def ordered(kept: Sizes) -> Sizes:
+    """Claims in order, then the zoo."""
+    return {size: {name: found[name] for name in (*names(), ZOO) if name in found} for size, found in kept.items()}
 
 
-def row(small: Results, full: Results) -> str:
+def row(small: Results, full: Results | None) -> str:
+    shown = full or small
     cells = [
-        *(f"[{full['id']}](#{anchor(full)})", full["claim"], small["verdict"], full["verdict"]),
-        *(len(full["seeds"]), full["device"], duration(full["seconds"])),
+        *(f"[{shown['id']}](#{anchor(shown)})", shown["claim"], small["verdict"], full["verdict"] if full else "-"),
+        *(len(shown["seeds"]), shown["device"], duration(shown["seconds"])),
     ]
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def page(small: dict[str, Results], full: dict[str, Results]) -> str:
-    """The words that are there, a table of both verdicts, then each claim at full size."""
+def page(kept: Sizes) -> str:
+    """The words that are there, a table of both verdicts, then each claim at its greatest size."""
     words, *_ = PAGE.read_text(encoding="utf-8").partition(f"{HEADING}\n")
-    summary = ". ".join(
-        f"At {size} size {counted(found.values())}" for size, found in {"small": small, "full": full}.items()
-    )
-    table = "\n".join([TABLE, *(row(small[name], full[name]) for name in full)])
-    chapters = [chapter(each, f"lab/pictures/{name}") for name, each in full.items()]
-    return "\n\n".join([words + HEADING, f"{summary}.", table, *chapters]) + "\n"
+    small, full = kept["small"], kept["full"]
+    summary = ". ".join(f"At {size} size {counted(found.values())}" for size, found in kept.items())
+    table = "\n".join([TABLE, *(row(each, full.get(name)) for name, each in small.items())])
+    chapters = [
+        f"{chapter(each, f'lab/pictures/{name}')}\n- [the numbers](lab/numbers/{name}.csv)"
+        for name, each in (small | full).items()
+    ]
+    return "\n\n".join([words + HEADING, filled(f"{summary}."), table, *chapters]) + "\n"
 
 
-def main(small: str, full: str) -> None:
-    found = {"small": read(Path(small)), "full": read(Path(full))}
-    for size, results in found.items():
-        if old := outdated(results, size):
-            print(f"{size}: {', '.join(old)}: measured in another way by now; run them again", file=sys.stderr)
-    pictures = HERE / "pictures"
-    pictures.mkdir(exist_ok=True)
-    for name in found["full"]:
-        for ending in (".svg", "-dark.svg"):
-            shutil.copyfile(Path(full) / name / f"{FIGURE}{ending}", pictures / f"{name}{ending}")
-    PAGE.write_text(page(**found), encoding="utf-8")
+def main(*folders: str) -> None:
+    kept: Sizes = read_json(KEPT) if KEPT.exists() else {"small": {}, "full": {}}
+    for name in ("pictures", "numbers"):
+        (HERE / name).mkdir(exist_ok=True)
+    for folder in folders:
+        add(Path(folder), kept)
+    kept = ordered(kept)
+    for size, found in kept.items():
+        old = [name for name, each in found.items() if not experiment(name).fits(each, size)]
+        missing = [name for name in (*names(), ZOO) if name not in found]
+        if old or missing:
+            print(f"{size}: missing {', '.join(missing)}; measured in another way by now {', '.join(old)}")
+    write_json(KEPT, kept)
+    PAGE.write_text(page(kept), encoding="utf-8")
 
 
 if __name__ == "__main__":
