@@ -18,6 +18,7 @@ LLAMA = {
     "tied": False,
 }
 BACKWARDS = {"steps": 500, "tokens": 400, "rate": 5e-3, "width": 32, "hidden": 64}
+BY_DISTANCE = {**BACKWARDS, "rate": 1e-2, "heads": 4}
 COPY = {"steps": 250, "tokens": 1000, "rate": 5e-3, "width": 32, "hidden": 64, "depth": 2, "context": 60}
 CHANCE = math.log(8)  # nats of one letter out of eight
 
@@ -53,13 +54,13 @@ def test_without_positions_the_transformer_cannot_reverse(tmp_path: Path) -> Non
     ids=["1.0", "1.1"],
 )
 def test_t5_learns_to_reverse_from_distances_alone(tmp_path: Path, system: dict) -> None:
-    assert spelt(tmp_path, "t5", **{**BACKWARDS, "steps": 700}, **system) >= 0.9
+    assert spelt(tmp_path, "t5", **BY_DISTANCE, **system) >= 0.8
 
 
 def test_t5_with_empty_buckets_cannot_reverse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Distances are all the order it has: the threshold above is not reached without them."""
     monkeypatch.setattr(Buckets, "on_scores", lambda self, query, q, k: None)
-    assert spelt(tmp_path, "t5", **BACKWARDS, longest=4) < 0.5
+    assert spelt(tmp_path, "t5", **BY_DISTANCE, longest=4) < 0.5
 
 
 def test_gpt_learns_to_copy_from_positions_it_learns(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from regard.data.batch import IGNORE, Batch, pad, presence
-from regard.data.rows import laid_out, room
+from regard.data.batch import IGNORE, Batch, pad
+from regard.data.rows import laid_out, paired, room
 from regard.data.store import Store
 from regard.errors import UserError
 from regard.place import Place
@@ -90,13 +90,7 @@ class Pairs(Bucketed):
         return self.target.lengths + 1
 
     def collate(self, rows: np.ndarray) -> Batch:
-        ends = self.tokenizer.end
-        source = [np.append(self.source[i], ends) for i in rows]
-        target = [self.target[i] for i in rows]
-        tokens = pad([np.insert(ids, 0, self.tokenizer.start) for ids in target], self.tokenizer.pad)
-        targets = pad([np.append(ids, ends) for ids in target], IGNORE)
-        count = sum(len(ids) + 1 for ids in target)
-        return Batch(tokens, targets, count, source=pad(source, self.tokenizer.pad), source_present=presence(source))
+        return paired([self.source[i] for i in rows], [self.target[i] for i in rows], self.tokenizer)
 
 
 class Labelled(Bucketed):

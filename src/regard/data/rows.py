@@ -1,6 +1,7 @@
 """Texts laid out in rows that are read whole (S8): `<s> text </s>`, or of two texts `<s> first </s> second </s>`.
 
 Two are told apart by their segments or, as RoBERTa has it, by an end symbol more: `<s> first </s></s> second </s>`.
+What is read and what is written of it stand in rows of their own: `text </s>`, and `<s> text` before `text </s>`.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.data.batch import pad, presence
+from regard.data.batch import IGNORE, Batch, pad, presence
 from regard.place import Place
 from regard.shapes import Int, Tensor
 from regard.text import Tokenizer
@@ -43,6 +44,17 @@ def laid_out(rows: Sequence[Texts], tokenizer: Tokenizer) -> tuple[Int[Tensor, "
     if len(rows[0]) == 1 or parted > 1:
         return tokens, place
     return tokens, replace(place, segment=pad([segments(texts) for texts in rows], 0))
+
+
+def paired(sources: Sequence[np.ndarray], targets: Sequence[np.ndarray], tokenizer: Tokenizer) -> Batch:
+    """What is read, and what should be written of it."""
+    read, written = (
+        [between([text], tokenizer.start, tokenizer.end) for text in texts] for texts in (sources, targets)
+    )
+    read = [line[1:] for line in read]
+    tokens, wanted = pad([line[:-1] for line in written], tokenizer.pad), pad([line[1:] for line in written], IGNORE)
+    count = sum(len(line) - 1 for line in written)
+    return Batch(tokens, wanted, count, source=pad(read, tokenizer.pad), source_present=presence(read))
 
 
 def shortened(texts: Sequence[list[int]], most: int) -> list[list[int]]:

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from regard.data import IGNORE, Batch
-from regard.data.batch import pad, presence
+from regard.data import Batch
 from regard.data.corruption import Spans
+from regard.data.rows import paired
 from regard.data.store import write_documents
 from regard.data.texts import Example, Texts
 from regard.errors import UserError, at_least, share
@@ -58,11 +58,7 @@ class SpanCorruption(Translation):
         spans = self.spans(tokenizer)
 
         def make(texts: list[Example], chances: list[np.random.Generator]) -> Batch:
-            pairs = [spans(text, chance) for (text,), chance in zip(texts, chances, strict=True)]
-            sources = [np.append(source, tokenizer.end) for source, _ in pairs]
-            tokens = pad([np.insert(target, 0, tokenizer.start) for _, target in pairs], tokenizer.pad)
-            targets = pad([np.append(target, tokenizer.end) for _, target in pairs], IGNORE)
-            source, present = pad(sources, tokenizer.pad), presence(sources)
-            return Batch(tokens, targets, int((targets != IGNORE).sum()), source=source, source_present=present)
+            cut = [spans(text, chance) for (text,), chance in zip(texts, chances, strict=True)]
+            return paired(*zip(*cut, strict=True), tokenizer)
 
         return make

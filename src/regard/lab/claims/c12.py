@@ -21,7 +21,8 @@ def measure(trial: Trial) -> list[Row]:
 def cost(trial: Trial, seed: int) -> Iterator[Row]:
     """`regard bench length`: a training step at each length, and the power of the length that it grows with."""
     model = f"seed={seed}", f"train.device='{trial.device}'", "train.threads=1", *trial.size["model"]
-    how = {"lengths": tuple(trial.size["lengths"]), "repeats": trial.size["repeats"], "say": lambda line: None}
+    lengths = tuple(trial.size["lengths" if trial.device == "cpu" else "longer"])
+    how = {"lengths": lengths, "repeats": trial.size["repeats"], "say": lambda line: None}
     for record in bench(tuple(WAYS), list(model), **how):
         arm = WAYS[record["system"]]
         yield {"arm": arm, "time": record["exponent"], "memory": record["exponent_memory"]}
@@ -68,8 +69,9 @@ EXPERIMENT = Experiment(
         model=["system.width=64", "system.hidden=128", "system.block=16"],
     ),
     full=Size(
-        *(120, "train.steps=1000", "train.batch_tokens=4096"),
-        lengths=[8192, 16_384, 32_768],
+        120,
+        lengths=[1024, 2048, 4096, 8192],
+        longer=[8192, 16_384, 32_768],  # for a GPU, which shorter ones leave idle
         repeats=3,
         model=["system.width=128", "system.hidden=256"],
     ),

@@ -1,6 +1,7 @@
 """`regard compare` for experiments that are tables of systems."""
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +19,7 @@ def rows(trial: Trial, arms: dict[str, Arm], *settings: str, name: str = "table"
         members.append(str(place / f"{each}.toml"))
         (place / f"{each}.toml").write_text(as_toml(recipe.to_dict()), encoding="utf-8")
     budget = Budget("tokens", trial.size["tokens"])
-    found = compare(
-        members, out=place / "out", seeds=len(trial.seeds), budget=budget, sweep="none", jobs=trial.size["jobs"]
-    )
+    found = compare(members, out=place / "out", seeds=len(trial.seeds), budget=budget, sweep="none", jobs=beside(trial))
     for member in found["members"]:
         for run in member["runs"]:
             yield (
@@ -33,6 +32,12 @@ def rows(trial: Trial, arms: dict[str, Arm], *settings: str, name: str = "table"
                 },
                 run["scores"],
             )
+
+
+def beside(trial: Trial) -> int:
+    """How many train side by side: a processor has no more to give than its cores."""
+    jobs: int = trial.size["jobs"]
+    return min(jobs, os.cpu_count() or 1) if trial.device == "cpu" else jobs
 
 
 def as_toml(recipe: dict[str, Any]) -> str:
