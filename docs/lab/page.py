@@ -71,8 +71,9 @@ def main(*folders: str) -> None:
     for size, found in kept.items():
         old = [name for name, each in found.items() if not experiment(name).fits(each, size)]
         missing = [name for name in (*names(), ZOO) if name not in found]
-        if old or missing:
-            print(f"{size}: missing {', '.join(missing)}; measured in another way by now {', '.join(old)}")
+        for what, some in {"missing": missing, "measured in another way by now": old}.items():
+            if some:
+                print(f"{size}: {what}: {', '.join(some)}")
     write_json(KEPT, kept)
     PAGE.write_text(page(kept), encoding="utf-8")
 

@@ -14,7 +14,7 @@ from regard.attention.scores import ScaledDot
 from regard.attention.sparse import sparse
 from tests.helpers import line, same
 
-TEXTS = [(16 * 8, 0), (16 * 9, 0), (16 * 4 + 5, 0), (16 * 6 - 3, 20), (9, 4)]  # whole parts, whole blocks, not whole
+TEXTS = [(16 * 8, 0), (16 * 5, 0), (16 * 4 + 5, 0), (16 * 5 - 3, 20), (9, 4)]  # whole parts, whole blocks, not whole
 HEADS, BITS = 2, 2**32 - 1
 
 

@@ -33,7 +33,7 @@ def test_ids_take_two_bytes_where_they_suffice(tmp_path: Path, vocabulary: int, 
     for ids in ([largest, 3], [5], [7, 0, 11]):
         writer.add(ids)
     store = writer.close()
-    assert isinstance(store.flat, np.memmap)
+    assert isinstance(store.flat.base, np.memmap)
     assert store.flat.dtype == dtype
     assert store.flat.tolist() == [largest, 3, 5, 7, 0, 11]
     assert [store[i].tolist() for i in range(len(store))] == [[largest, 3], [5], [7, 0, 11]]

@@ -70,7 +70,8 @@ def needs(mark: str, command: str, words: list[str], recipe: Recipe | None) -> b
     if command == "verify":
         return not {"--skip", "--only"} & set(words)  # compiling takes a minute
     if command == "bench":
-        return "length" in words and "--lengths" not in words  # its own go up to 8,192 tokens
+        repeats = int(words[words.index("--repeats") + 1]) if "--repeats" in words else 0
+        return repeats > 3 or ("length" in words and "--lengths" not in words)  # its own go up to 8,192 tokens
     if command == "compare":
         budget = [float(words[i + 1]) for i, word in enumerate(words) if word.startswith("--budget")]
         return not budget or budget[0] > 1e5  # without one, as long as presets train

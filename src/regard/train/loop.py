@@ -127,7 +127,8 @@ class Trainer:
     def update(self, batch: Batch) -> tuple[torch.Tensor, dict[str, torch.Tensor], torch.Tensor, float]:
         """One update from the whole batch, computed in as many pieces as asked: nats, other parts, norm and rate."""
         progress, optimiser = self.state.progress, self.state.optimiser
-        self.model.train()
+        if not self.model.training:
+            self.model.train()  # which asks every module
         rate = self.schedule(progress.step + 1, self.done())
         for group in optimiser.param_groups:
             group["lr"] = rate * group.get("part", 1.0)

@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
     arms={name: Arm(name) for name in (*OTHERS, TRANSFORMER)},
     settings=("train.batch_tokens=400",),
     small=Size(120, tokens=120_000, jobs=2),
-    full=Size(900, "train.batch_tokens=800", tokens=600_000, jobs=15),
+    full=Size(100, "train.batch_tokens=2000", tokens=1_500_000, jobs=15),
     together=True,
     timed=("seconds",),
     measure=measure,

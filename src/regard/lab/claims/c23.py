@@ -87,7 +87,7 @@ EXPERIMENT = Experiment(
     },
     settings=("train.batch_tokens=1024", "train.rate=2e-3"),
     small=Size(18, "train.steps=300", "system.width=128", "system.depth=2"),
-    full=Size(150, "train.steps=1000", "system.width=128", "system.depth=4"),
+    full=Size(30, "train.steps=2000", "train.batch_tokens=8192", "system.width=256", "system.depth=4"),
     measure=measure,
     predictions=(
         Prediction(
