@@ -106,3 +106,8 @@ def history(run: Run) -> Iterator[Row]:
         event = json.loads(line)
         if event["event"] == "step":
             yield event
+
+
+def curve(run: Run) -> list[Row]:
+    """The loss of every step that was logged."""
+    return [{"step": event["step"], "loss": event["loss"]} for event in history(run)]
