@@ -3,7 +3,8 @@
 python docs/lab/page.py [FOLDER ...]    such as runs/lab/small runs/lab/full
 
 What is found in the folders is added to `lab/results.json`, its figures to `lab/pictures/` and its numbers to
-`lab/numbers/`. The page is made of these alone. A claim without a result at full size is shown at small size.
+`lab/numbers/`. The page is made of these alone. A claim is shown at full size, unless that is measured in another way
+by now and the small size is not.
 """
 
 import shutil
@@ -20,15 +21,16 @@ HERE = Path(__file__).parent
 PAGE, KEPT = HERE.with_suffix(".md"), HERE / "results.json"
 HEADING = "## Verdicts"
 TABLE = "| claim | | small | full | seeds | device | time of all trials |\n|---|---|---|---|---|---|---|"
+MARK, CHANGED = " †", "measured before a change of the experiment: its command gives other numbers by now"
 Sizes = dict[str, dict[str, Results]]  # by size and claim
 
 
 def add(folder: Path, kept: Sizes) -> None:
-    """Results of a folder, without their rows; figures and numbers where no greater size has them."""
+    """Results of a folder, without their rows; figures and numbers of those that are shown."""
     for each in standing(folder):
         size, name = each["size"], each["id"]
         kept[size][name] = {key: value for key, value in each.items() if key != "rows"}
-        if size == "full" or name not in kept["full"]:
+        if shown(kept, name) is kept[size][name]:
             shutil.copyfile(folder / name / NUMBERS, HERE / "numbers" / f"{name}.csv")
             for ending in (".svg", "-dark.svg"):
                 shutil.copyfile(folder / name / f"{FIGURE}{ending}", HERE / "pictures" / f"{name}{ending}")
@@ -39,26 +41,43 @@ def ordered(kept: Sizes) -> Sizes:
     return {size: {name: found[name] for name in (*names(), ZOO) if name in found} for size, found in kept.items()}
 
 
-def row(small: Results, full: Results | None) -> str:
-    shown = full or small
+def row(kept: Sizes, name: str) -> str:
+    each, both = shown(kept, name), [kept[size].get(name) for size in ("small", "full")]
+    verdicts = [f"{one['verdict']}{MARK * stale(one)}" if one else "-" for one in both]
     cells = [
-        *(f"[{shown['id']}](#{anchor(shown)})", shown["claim"], small["verdict"], full["verdict"] if full else "-"),
-        *(len(shown["seeds"]), shown["device"], duration(shown["seconds"])),
+        *(f"[{name}](#{anchor(each)})", each["claim"], *verdicts),
+        *(len(each["seeds"]), each["device"], duration(each["seconds"])),
     ]
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def shown(kept: Sizes, name: str) -> Results:
+    """The full size before the small one, and what is measured as it is done now before what is not."""
+    found = [kept[size][name] for size in ("full", "small") if name in kept[size]]
+    return min(found, key=stale)
+
+
+def stale(results: Results) -> bool:
+    """Whether it is measured in another way by now."""
+    return not experiment(results["id"]).fits(results, results["size"])
+
+
+def section(results: Results) -> str:
+    """A claim by itself, with its figure and its numbers."""
+    name = results["id"]
+    lines = [chapter(results, f"lab/pictures/{name}"), f"- [the numbers](lab/numbers/{name}.csv)"]
+    return "\n".join([*lines, f"- {CHANGED}"] if stale(results) else lines)
 
 
 def page(kept: Sizes) -> str:
     """The words that are there, a table of both verdicts, then each claim at its greatest size."""
     words, *_ = PAGE.read_text(encoding="utf-8").partition(f"{HEADING}\n")
-    small, full = kept["small"], kept["full"]
     summary = ". ".join(f"At {size} size {counted(found.values())}" for size, found in kept.items())
-    table = "\n".join([TABLE, *(row(each, full.get(name)) for name, each in small.items())])
-    chapters = [
-        f"{chapter(each, f'lab/pictures/{name}')}\n- [the numbers](lab/numbers/{name}.csv)"
-        for name, each in (small | full).items()
-    ]
-    return "\n\n".join([words + HEADING, filled(f"{summary}."), table, *chapters]) + "\n"
+    every = [name for name in (*names(), ZOO) if any(name in found for found in kept.values())]
+    table = "\n".join([TABLE, *(row(kept, name) for name in every)])
+    old = any(stale(each) for found in kept.values() for each in found.values())
+    parts = [words + HEADING, filled(f"{summary}."), table, *([f"{MARK.strip()} {CHANGED}"] if old else [])]
+    return "\n\n".join([*parts, *(section(shown(kept, name)) for name in every)]) + "\n"
 
 
 def main(*folders: str) -> None:
@@ -69,7 +88,7 @@ def main(*folders: str) -> None:
         add(Path(folder), kept)
     kept = ordered(kept)
     for size, found in kept.items():
-        old = [name for name, each in found.items() if not experiment(name).fits(each, size)]
+        old = [name for name, each in found.items() if stale(each)]
         missing = [name for name in (*names(), ZOO) if name not in found]
         for what, some in {"missing": missing, "measured in another way by now": old}.items():
             if some:

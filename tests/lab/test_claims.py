@@ -141,6 +141,51 @@ def test_trials_of_another_plan_are_run_again(made, tmp_path):
     assert "C0 is measured in another way" in said[0]
 
 
+def test_what_was_measured_in_another_way_is_put_aside_not_lost(made, tmp_path):
+    run(made, tmp_path / "out")
+    for other in ("xy", "xyz"):
+        run(replace(made, arms={"short": Arm("ab"), "long one": Arm(other)}), tmp_path / "out")
+    aside = json.loads((tmp_path / "out" / "small" / "C0-before" / "results.json").read_text())
+    assert aside["arms"]["long one"]["preset"] == "xy"
+    assert not list((tmp_path / "out" / "small").glob("C0-before-before"))
+
+
+def test_a_damaged_trial_is_done_again_and_a_damaged_verdict_is_none(made, tmp_path):
+    first, _ = run(made, tmp_path / "out")
+    folder = tmp_path / "out" / "small" / "C0"
+    (folder / "trials" / "short-1.json").write_text('{"rows": [')
+    (folder / "results.json").write_text("{")
+    again, _ = run(made, tmp_path / "out")
+    assert again["fingerprint"] == first["fingerprint"]
+    assert (tmp_path / "log").read_text().splitlines()[4:] == ["ab 1"]
+
+
+def test_times_of_two_devices_are_not_compared(made, tmp_path):
+    timed = replace(made, timed=("height",))
+    run(timed, tmp_path / "out")
+    file = tmp_path / "out" / "small" / "C0" / "trials" / "short-1.json"
+    trial = json.loads(file.read_text())
+    file.write_text(json.dumps({**trial, "device": "abacus", "versions": {**trial["versions"], "torch": "0.4"}}))
+    found, said = run(timed, tmp_path / "out")
+    assert found is None
+    assert any("and abacus are no comparison" in line for line in said)
+    mixed, _ = run(replace(timed, timed=()), tmp_path / "out")
+    assert mixed["device"].endswith(" and abacus") and mixed["versions"]["torch"].endswith(" and 0.4")
+
+
+def test_a_changed_preset_or_mistake_is_another_measurement(made, tmp_path, monkeypatch):
+    presets = tmp_path / "presets"
+    presets.mkdir()
+    monkeypatch.setattr(sys.modules[Experiment.__module__], "PRESETS", presets)
+    without = made.code
+    (presets / "ab.toml").write_text("train.steps = 1")
+    with_one = made.code
+    (presets / "ab.toml").write_text("train.steps = 2")
+    (presets / "other.toml").write_text("")
+    mistaken = replace(made, arms={**made.arms, "wrong": Arm("ab", mistake="no mask")})
+    assert len({without, with_one, made.code, mistaken.code}) == 4
+
+
 def test_no_verdict_of_another_measurement_is_left(made, tmp_path):
     run(made, tmp_path / "out")
     found, _ = run(replace(made, measure=broken, arms={"short": Arm("ab")}), tmp_path / "out")

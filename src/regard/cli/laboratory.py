@@ -47,8 +47,7 @@ def lab(
         foretold(asked[0].said(size))
     results = place.run(asked, ended=lambda found: None if alone else say(f"{found['id']}: {found['sentence']}"))
     emit(results, json, lambda: show(results, out / size))
-    if results:
-        note("  ".join(map(str, write_report(standing(out / size), place.failed, out / size))))
+    note("  ".join(map(str, write_report(standing(out / size), place.failed, out / size))))
     for line in unjudged(place.failed):
         note(line)
     return 1 if place.failed else 0
@@ -56,10 +55,9 @@ def lab(
 
 def listed(out: Path, size: str) -> list[dict[str, Any]]:
     """Every claim and the zoo: the minutes they take at this size, two trials at a time, and what came out last."""
-    from regard.checkpoint import read_json
     from regard.lab.claims import ZOO, experiment, experiments
     from regard.lab.claims.experiment import SEEDS
-    from regard.lab.claims.running import RESULTS
+    from regard.lab.claims.running import RESULTS, read
     from regard.lectures import entries
 
     lectures, table = {entry.id: entry.text for entry in entries()}, []
@@ -67,9 +65,9 @@ def listed(out: Path, size: str) -> list[dict[str, Any]]:
         trials = 1 if each.together else len(each.arms) * SEEDS[size]
         beside = 1 if each.timed else min(2, trials)
         last = [
-            f"{(found := read_json(file))['verdict']} ({kind}, seeds: {len(found['seeds'])})"
+            f"{found['verdict']} ({kind}, seeds: {len(found['seeds'])}{'' if each.fits(found, kind) else ', outdated'})"
             for kind in SEEDS
-            if (file := out / kind / each.id / RESULTS).exists()
+            if (found := read(out / kind / each.id / RESULTS))
         ]
         table.append(
             {

@@ -17,6 +17,7 @@ import torch
 from regard.decode import generate
 from regard.decode.settings import Decode
 from regard.errors import UserError, suggest
+from regard.evaluate.cost import wait
 from regard.recipe import Recipe, read
 from regard.systems import parameters
 from regard.text import Tokenizer
@@ -134,8 +135,7 @@ def uncached(model: Any, tokenizer: Tokenizer, prompt: list[int], room: int) -> 
 def timed(device: torch.device, work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     began = clock()
     work()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
+    wait(device)
     return clock() - began
 
 

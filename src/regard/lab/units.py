@@ -46,7 +46,11 @@ class Unit:
 
     @property
     def error(self) -> str:
-        return read_json(self.file).get("error", "")
+        """Why it failed; a file that is damaged is as good as none."""
+        try:
+            return read_json(self.file).get("error", "")
+        except UserError as error:
+            return str(error)
 
 
 @dataclass(frozen=True)

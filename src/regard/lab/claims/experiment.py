@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from regard.lab.claims.panels import Panel
 from regard.lab.claims.trial import Arm, Row, Size, Trial
+from regard.recipe import PRESETS
 
 TRUE, HALF, NOT = "true here", "half true", "not seen at this size"
 RULE = (
@@ -23,8 +24,9 @@ RULE = (
     f"{HALF}: all else"
 )
 SEEDS = {"small": 2, "full": 3}
-TAKEN = re.compile(r"^from regard\.lab\.claims\.(\w+) import", re.MULTILINE)
-COMMON = ("experiment", "panels", "running", "trial")  # what every experiment takes from
+TAKEN = re.compile(r"^from regard\.lab\.((?:claims\.)?\w+) import", re.MULTILINE)
+SHARED = ("claims.experiment", "claims.panels", "claims.running", "claims.trial")  # every experiment takes from these
+MISTAKES = "mistakes"
 
 
 class Found:
@@ -118,10 +120,16 @@ class Experiment:
 
     @property
     def code(self) -> str:
-        """Another one where its file, or one here that it takes something from, measures in another way."""
+        """Another one where its file, one of the laboratory that it takes from, or a preset measures in another way."""
         text = measuring(Path(inspect.getfile(self.measure)))
-        beside = [Path(__file__).with_name(f"{name}.py") for name in TAKEN.findall(text) if name not in COMMON]
-        return hashlib.blake2b("".join([text, *map(measuring, beside)]).encode(), digest_size=8).hexdigest()
+        names = [name for name in TAKEN.findall(text) if name not in SHARED]
+        if any(arm.mistake for arm in self.arms.values()):
+            names.append(MISTAKES)
+        laboratory = Path(__file__).parents[1]
+        beside = [laboratory / f"{name.replace('.', '/')}.py" for name in sorted({*names})]
+        presets = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
+        parts = [text, *(measuring(file) for file in (*beside, *presets) if file.exists())]
+        return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest()
 
     def whole(self, arm: Arm, size: str) -> Arm:
         """The arm with the settings that all share before its own."""

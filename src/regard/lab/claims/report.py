@@ -7,16 +7,16 @@ from html import escape
 from pathlib import Path
 from textwrap import fill
 
-from regard.checkpoint import read_json, write
+from regard.checkpoint import write
 from regard.lab import claims
 from regard.lab.claims import ZOO
 from regard.lab.claims.experiment import HALF, NOT, RULE, TRUE
-from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS, Results
+from regard.lab.claims.running import FIGURE, NUMBERS, RESULTS, Results, read
 from regard.train.forecast import duration
 
 REPORT = "report"
 CODE = re.compile("`([^`]*)`")
-SPECIAL = re.compile(r"[*_`<|\\]")  # to Markdown, in what a model wrote
+SPECIAL = re.compile(r"[*_`<>|\\#\[\]]|[-+](?= )")  # to Markdown, in what a model wrote
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #5c6570; --line: #c8ccd1 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --paper: #14171c; --faint: #a4acb6; --line: #454b54 } }
@@ -31,9 +31,8 @@ img { max-width: 100% } section { border-top: 1px solid var(--line); margin-top:
 
 def standing(out: Path) -> list[Results]:
     """The results in a folder that are measured as it is done now: of claims in order, then of the zoo."""
-    files = {name: out / name / RESULTS for name in (*claims.names(), ZOO)}
-    found = {name: read_json(file) for name, file in files.items() if file.exists()}
-    return [results for name, results in found.items() if claims.experiment(name).fits(results, results["size"])]
+    found = {name: read(out / name / RESULTS) for name in (*claims.names(), ZOO)}
+    return [each for name, each in found.items() if each and claims.experiment(name).fits(each, each["size"])]
 
 
 def write_report(results: list[Results], failed: dict[str, str], out: Path) -> list[Path]:
@@ -105,7 +104,8 @@ def counted(results: Iterable[Results]) -> str:
     """`25 claims: 18 true here, 5 half true, 2 not seen at this size`; the zoo is no claim."""
     words = [each["verdict"] for each in results if each["id"] != ZOO]
     claims = "1 claim" if len(words) == 1 else f"{len(words)} claims"
-    return f"{claims}: " + ", ".join(f"{words.count(word)} {word}" for word in (TRUE, HALF, NOT) if word in words)
+    counts = ", ".join(f"{words.count(word)} {word}" for word in (TRUE, HALF, NOT) if word in words)
+    return f"{claims}: {counts}" if counts else claims
 
 
 def unjudged(failed: dict[str, str]) -> Iterator[str]:

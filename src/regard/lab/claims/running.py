@@ -32,7 +32,7 @@ from regard.train.device import choose_device
 from regard.train.run import device_name, settle, versions
 
 PLAN, RESULTS, NUMBERS, FIGURE, TRIALS = "plan.json", "results.json", "numbers.csv", "figure", "trials"
-UNJUDGED = "unjudged.txt"
+UNJUDGED, BEFORE = "unjudged.txt", "-before"
 FIGURES = {
     f"{FIGURE}{'' if name == 'light' else f'-{name}'}.{form}": (form, theme)
     for name, theme in THEMES.items()
@@ -75,13 +75,14 @@ class Lab:
         return [found[each.id] for each in experiments if each.id in found]
 
     def begin(self, experiment: Experiment) -> None:
-        """Write what is claimed and how it will be judged. What was measured in another way is not this one's."""
+        """Write what is claimed and how it will be judged. What was measured in another way is put aside."""
         folder = self.folder(experiment)
-        if (folder / PLAN).exists() and not experiment.fits(read_json(folder / PLAN), self.size):
-            self.say(f"{experiment.id} is measured in another way than in {folder}: all trials are run again")
-            if (folder / TRIALS).exists():
-                shutil.rmtree(folder / TRIALS)
-            self.forget(experiment)
+        if folder.exists() and not experiment.fits(read(folder / PLAN), self.size):
+            aside = folder.with_name(f"{folder.name}{BEFORE}")
+            self.say(f"{experiment.id} is measured in another way by now: all trials are run again; see {aside}")
+            if aside.exists():
+                shutil.rmtree(aside)
+            folder.rename(aside)
         write_json(folder / PLAN, experiment.said(self.size))
 
     def carry_out(self, chosen: Sequence[Experiment], jobs: int, ended: Ended) -> dict[str, Results]:
@@ -126,8 +127,8 @@ class Lab:
 
     def seeds_of(self, experiment: Experiment) -> tuple[int, ...]:
         """As many as asked for; or more, where there is a verdict by more of them."""
-        file = self.folder(experiment) / RESULTS
-        return tuple(range(max(self.seeds, len(read_json(file)["seeds"]) if file.exists() else 0)))
+        known = read(self.folder(experiment) / RESULTS).get("seeds", [])
+        return tuple(range(max(self.seeds, len(known))))
 
     def forget(self, experiment: Experiment) -> None:
         """Numbers, figure and verdict; trials stay."""
@@ -155,6 +156,9 @@ class Lab:
 
     def results(self, experiment: Experiment, trials: list[dict[str, Any]]) -> Results:
         rows = [row for trial in trials for row in trial["rows"]]
+        devices = list(dict.fromkeys(trial["device"] for trial in trials))
+        if experiment.timed and len(devices) > 1:
+            raise UserError(f"times of {' and '.join(devices)} are no comparison; give another --out")
         verdict = judged(experiment, rows)
         return {
             **experiment.said(self.size),
@@ -165,8 +169,8 @@ class Lab:
             "otherwise": experiment.otherwise,
             "held": verdict.held,
             "seconds": sum(trial["seconds"] for trial in trials),
-            "device": " and ".join(dict.fromkeys(trial["device"] for trial in trials)),
-            "versions": trials[0]["versions"],
+            "device": " and ".join(devices),
+            "versions": together([trial["versions"] for trial in trials]),
             "timed": list(experiment.timed),
             "fingerprint": fingerprint(rows, experiment.timed),
             "rows": rows,
@@ -181,6 +185,20 @@ def lab(out: Path | str, *, size: str, seeds: int, jobs: int = 0, say: Say = lam
     if Path(out).exists() and not Path(out).is_dir():
         raise UserError(f"--out {out} is no folder; give another")
     return Lab(Path(out), size, seeds, jobs or min(2, os.cpu_count() or 1), say)
+
+
+def read(file: Path) -> Results:
+    """What a file holds; nothing where it is missing or damaged, so that it is made again."""
+    try:
+        return read_json(file)
+    except UserError:
+        return {}
+
+
+def together(versions: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Each name once, with every version that trials were run with."""
+    names = dict.fromkeys(name for some in versions for name in some)
+    return {name: " and ".join(dict.fromkeys(some[name] for some in versions if name in some)) for name in names}
 
 
 def slug(name: str) -> str:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from regard.errors import WorldError
 from regard.lab.claims.trial import Arm, Row, Trial
 from regard.lab.compare import compare
 from regard.lab.plan import Budget
@@ -21,6 +22,8 @@ def rows(trial: Trial, arms: dict[str, Arm], *settings: str, name: str = "table"
     budget = Budget("tokens", trial.size["tokens"])
     found = compare(members, out=place / "out", seeds=len(trial.seeds), budget=budget, sweep="none", jobs=beside(trial))
     for member in found["members"]:
+        if len(member["runs"]) < len(trial.seeds):
+            raise WorldError(f"{member['member']}: {'; '.join(member['errors'])}")
         for run in member["runs"]:
             yield (
                 {
@@ -35,9 +38,8 @@ def rows(trial: Trial, arms: dict[str, Arm], *settings: str, name: str = "table"
 
 
 def beside(trial: Trial) -> int:
-    """How many train side by side: a processor has no more to give than its cores."""
-    jobs: int = trial.size["jobs"]
-    return min(jobs, os.cpu_count() or 1) if trial.device == "cpu" else jobs
+    """How many train side by side, each of which needs a core, wherever it computes."""
+    return min(trial.size["jobs"], os.cpu_count() or 1)
 
 
 def as_toml(recipe: dict[str, Any]) -> str:
