@@ -65,8 +65,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     tells=lambda of: (
-        f"from one layer to the most the loss falls by {gained(of, WITH):.2f} nats with feed-forward layers and by "
-        f"{gained(of, WITHOUT):.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f} "
+        f"from one layer to the most the loss changes by {-gained(of, WITH):+.2f} nats with feed-forward layers and by "
+        f"{-gained(of, WITHOUT):+.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f} "
         f"nats, one layer with them {single(of):.2f}"
     ),
     otherwise="residuals and norms: with them layers of attention still find patterns of two and three steps, and a "

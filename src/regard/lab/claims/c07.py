@@ -8,7 +8,7 @@ from regard.decode.settings import Decode
 from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
 from regard.lab.claims.panels import Bars, Lines
 from regard.lab.claims.texts import library, windows
-from regard.lab.claims.trial import Row, Trial, history
+from regard.lab.claims.trial import Row, Trial, curve
 from regard.shapes import Int, Tensor
 
 SEEN, HIDDEN = "future seen", "future hidden"
@@ -17,8 +17,7 @@ PROMPT, WRITING = "import ", Decode(max_tokens=40, temperature=0.7)
 
 def measure(trial: Trial) -> list[Row]:
     run = trial.train(*library(trial, trial.size["characters"]))
-    curve = [{"step": event["step"], "loss": event["loss"]} for event in history(run)]
-    return [*curve, {"written": written(run, windows(run, trial.size["read"])), "text": text(run)}]
+    return [*curve(run), {"written": written(run, windows(run, trial.size["read"])), "text": text(run)}]
 
 
 @torch.no_grad()

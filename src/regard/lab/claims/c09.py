@@ -6,6 +6,7 @@ from itertools import product
 import torch
 
 from regard.checkpoint import Run
+from regard.lab.claims.c06 import gained
 from regard.lab.claims.experiment import Arm, Experiment, Prediction, Size
 from regard.lab.claims.panels import Lines, Map
 from regard.lab.claims.texts import library, nats, windows
@@ -26,7 +27,7 @@ def measure(trial: Trial) -> list[Row]:
         rows.append({"depth": depth, "loss": float(loss), "roughness": roughness(heights)})
     places = torch.linspace(-1, 1, steps).tolist()
     points = zip(product(places, places), heights.flatten().tolist(), strict=True)
-    return [*rows, *({"x": x, "y": y, "height": z} for (x, y), z in points)]
+    return [*rows, *({"depth": depth, "x": x, "y": y, "height": z} for (x, y), z in points)]
 
 
 @torch.no_grad()
@@ -62,18 +63,14 @@ def roughness(heights: Float[Tensor, "n n"]) -> float:
     return float(sum(turn.abs().mean() for turn in turns) / sum(step.abs().mean() for step in steps))
 
 
-def gained(of, arm: str) -> float:
-    """How far the loss falls from the shallowest model to the deepest."""
-    depths = [row["depth"] for row in of.rows if "depth" in row]
-    return of("loss", arm, depth=min(depths)) - of("loss", arm, depth=max(depths))
-
-
 def land(title: str, arm: str) -> Map:
     """The surface of an arm, all on one scale."""
     across, up = (f"{which} direction, sizes of the weights" for which in ("first", "second"))
-    return Map(x="x", over="y", y="height", title=title, across=across, label=up, arms=(arm,), low=1, high=5)
+    scale: Row = {"unit": "nats per character", "low": 1, "high": 5}
+    return Map(x="x", over="y", y="height", title=title, across=across, label=up, arms=(arm,), **scale)
 
 
+OVER: Row = {"x": "depth", "across": "layers", "log": "x"}
 EXPERIMENT = Experiment(
     id="C9",
     title="Residual connections",
@@ -116,10 +113,11 @@ EXPERIMENT = Experiment(
         f"residuals and by {-gained(of, WITHOUT):+.2f} without; roughness of the deepest one's surface "
         f"{of.last('roughness', WITH, 'depth'):.2f} with and {of.last('roughness', WITHOUT, 'depth'):.2f} without"
     ),
-    otherwise="a depth of two to four, where losses part but one surface is hardly rougher than the other, or a start "
-    "made for plain networks (every layer near the identity)",
+    otherwise="fewer layers, a grid that is finer or goes less far from the weights, or a start made for plain "
+    "networks (every layer near the identity)",
     panels=(
-        Lines(x="depth", y="loss", title="Text of the training", across="layers", label="nats per character", log="x"),
-        *(land(f"Surface {arm}, nats", arm) for arm in (WITH, WITHOUT)),
+        Lines(y="loss", title="Text of the training", label="nats per character", **OVER),
+        Lines(y="roughness", title="Surface", label="roughness, parts of a step", **OVER),
+        *(land(f"Deepest {arm}", arm) for arm in (WITH, WITHOUT)),
     ),
 )

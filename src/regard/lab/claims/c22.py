@@ -117,7 +117,9 @@ EXPERIMENT = Experiment(
     otherwise="nothing: no other part is given two tokens at a time; how much attention moves depends on the training",
     panels=(
         Bars(y="elsewhere", title="From other tokens", label="share of all influence"),
-        Map(title="Attention, first layer", arms=(ATTENTION,), low=0, high=0.5, **PAIRS),
-        Map(title="Feed-forward, first layer", arms=(FORWARD,), low=0, high=0.5, **PAIRS),
+        *(
+            Map(title=f"{title}, first block", arms=(part,), low=0, high=0.5, unit="share of all influence", **PAIRS)
+            for title, part in (("Attention", ATTENTION), ("Feed-forward", FORWARD))
+        ),
     ),
 )

@@ -26,7 +26,7 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
     names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
     key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(storeys)
-    seeds = f"{len(results['seeds'])} seeds: lines and bars are their mean, bands and dots show how they differ."
+    seeds = f"{len(results['seeds'])} seeds: {several(experiment.panels)}."
     with drawing() as Figure:
         sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.5 + MARGIN), facecolor=theme.paper)
         title = f"{experiment.id}  {experiment.title}"
@@ -46,20 +46,26 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
         return saved(sheet, form)
 
 
-def arranged(panels: Sequence[Panel]) -> list[list[Panel]]:
-    """Side by side as long as the sheet is wide enough."""
-    storeys: list[list[Panel]] = [[]]
-    for panel in panels:
-        if storeys[-1] and sum(LEFT + each.wide + GAP for each in [*storeys[-1], panel]) > MOST:
-            storeys.append([])
-        storeys[-1].append(panel)
+def several(panels: Sequence[Panel]) -> str:
+    """What each kind of panel that is drawn makes of several seeds."""
+    return "; ".join(dict.fromkeys(panel.several for panel in panels))
+
+
+def arranged(panels: Sequence[Panel]) -> list[Sequence[Panel]]:
+    """As few storeys as the sheet is wide enough for, with as many panels in each as in the others."""
+    for count in range(1, len(panels) + 1):
+        each = -(-len(panels) // count)
+        storeys = [panels[begin : begin + each] for begin in range(0, len(panels), each)]
+        if max(sum(LEFT + panel.wide + GAP for panel in storey) for storey in storeys) <= MOST:
+            break
     return storeys
 
 
 def show(panel: Panel, axes: "Axes", rows: list[Row], names: list[str], theme: Theme) -> None:
     panel.draw(axes, rows, names, theme)
-    axes.set_title(panel.title, fontsize=10, color=theme.ink, loc="left")
-    axes.set_ylabel(panel.label, fontsize=9, color=theme.faint)
+    axes.set_title(panel.heading(rows), fontsize=10, color=theme.ink, loc="left")
+    label = axes.set_xlabel if panel.lies else axes.set_ylabel
+    label(panel.label, fontsize=9, color=theme.faint)
     plain(axes, theme)
 
 

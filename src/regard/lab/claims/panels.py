@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DASHES = ("-", "--", "-.", ":")
+FEW = 5  # bars beside names: where there are fewer, none is thicker than these
 
 
 @dataclass(frozen=True)
@@ -57,17 +58,26 @@ THEMES = {"light": LIGHT, "dark": DARK}
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One part of a figure. `arms` are those it shows, all of them by default."""
+    """One part of a figure. `arms` are those it shows, all of them by default.
+
+    `label` is written along the vertical axis, or along the horizontal one where a panel lies on its side; `several`
+    says what becomes of several seeds.
+    """
 
     y: str
     title: str
-    label: str  # of the vertical axis, with its unit
+    label: str  # with its unit
     arms: tuple[str, ...] = ()
 
     wide = 3.7  # inches
+    lies = False
+    several = ""
 
     def shown(self, rows: Sequence[Row]) -> list[Row]:
         return [row for row in rows if self.y in row and (not self.arms or row["arm"] in self.arms)]
+
+    def heading(self, rows: Sequence[Row]) -> str:
+        return self.title
 
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         raise NotImplementedError
@@ -80,6 +90,8 @@ class Lines(Panel):
     x: str
     across: str  # the label of the horizontal axis, with its unit
     log: str = ""  # "x", "y" or "xy"
+
+    several = "lines are their mean, bands go from the lowest to the highest"
 
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         for number, arm in enumerate(order):
@@ -110,6 +122,8 @@ class Bars(Panel):
     by: str = ""
     names: str = ""  # the label of the horizontal axis
 
+    several = "bars are their mean, a dot is one of them"
+
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         shown = self.shown(rows)
         groups = list(dict.fromkeys(row[self.by] for row in shown)) if self.by else [None]
@@ -129,9 +143,14 @@ class Bars(Panel):
 
 @dataclass(frozen=True, kw_only=True)
 class Named(Panel):
-    """One bar for each arm beside its name, where there are more arms than colours."""
+    """One bar for each arm beside its name, where there are more arms than colours; `label` is that of the values.
+
+    Arms that are measured in different units belong in panels of their own.
+    """
 
     wide = 2.6
+    lies = True
+    several = Bars.several
 
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         shown = self.shown(rows)
@@ -141,30 +160,42 @@ class Named(Panel):
             axes.barh(at, fmean(values), height=0.7, color=theme.style(order.index(arm))["color"], alpha=0.85)
             axes.plot(values, [at] * len(values), "o", color=theme.ink, markersize=2.5)
         axes.set_yticks(range(len(arms)), arms)
-        axes.invert_yaxis()
+        axes.set_ylim(max(len(arms), FEW) - 0.5, -0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Map(Panel):
-    """A surface over two columns of one arm, in colours: the mean over seeds. `low` and `high` fix the scale."""
+    """A surface over two columns of one arm, in colours. `low` and `high` fix the scale, `unit` is what it counts.
+
+    It is the first seed's: the mean of several surfaces is smoother than each of them.
+    """
 
     x: str
     over: str
     across: str
+    unit: str = ""  # the column's name by default
     low: float | None = None
     high: float | None = None
 
     wide = 3.2
+    several = "a map is the first one's"
+
+    def shown(self, rows: Sequence[Row]) -> list[Row]:
+        every = super().shown(rows)
+        first = min((row["seed"] for row in every), default=0)
+        return [row for row in every if row["seed"] == first]
+
+    def heading(self, rows: Sequence[Row]) -> str:
+        """With the seed that is shown."""
+        return f"{self.title}, seed {self.shown(rows)[0]['seed']}"
 
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
-        shown = self.shown(rows)
-        xs, ys = sorted({row[self.x] for row in shown}), sorted({row[self.over] for row in shown})
-        cells: dict[Any, list[float]] = {}
-        for row in shown:
-            cells.setdefault((row[self.over], row[self.x]), []).append(row[self.y])
-        values = [[fmean(cells[y, x]) if (y, x) in cells else float("nan") for x in xs] for y in ys]
+        cells = {(row[self.over], row[self.x]): row[self.y] for row in self.shown(rows)}
+        ys, xs = (sorted(set(places)) for places in zip(*cells, strict=True))
+        values = [[cells.get((y, x), float("nan")) for x in xs] for y in ys]
         mesh = axes.pcolormesh(xs, ys, values, cmap=theme.ramp, vmin=self.low, vmax=self.high, shading="nearest")
         bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.05, pad=0.03)
+        bar.set_label(self.unit or self.y, fontsize=8, color=theme.faint)
         bar.ax.tick_params(labelsize=7.5, colors=theme.faint, length=2)
         bar.outline.set_visible(False)
         axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
