@@ -1,4 +1,4 @@
-"""C15: with one table in both arms nothing is saved, and a second table that reads better is told."""
+"""C15: with one table in both arms nothing is saved, and a second table that reads better refutes the claim."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ TINY = Size(
 )
 
 
-@pytest.mark.parametrize("tied, verdicts", [("false", (TRUE, HALF)), ("true", (NOT,))])
+@pytest.mark.parametrize("tied, verdicts", [("false", (TRUE, NOT)), ("true", (HALF,))])
 def test_a_second_table_is_what_is_saved(tmp_path: Path, tied: str, verdicts: tuple[str, ...]) -> None:
     made = experiment("C15")
     changed = replace(made, small=TINY, arms={**made.arms, APART: Arm("gpt", f"system.tied={tied}")})
@@ -26,13 +26,15 @@ def test_a_second_table_is_what_is_saved(tmp_path: Path, tied: str, verdicts: tu
     of = Found(found["rows"])
     saved = of("millions", APART) - of("millions", TIED)
     assert saved == pytest.approx(12 * 401e-6 if tied == "false" else 0, rel=0.01)
-    assert (of("loss", TIED) == of("loss", APART)) == (tied == "true")
+    assert (of("unseen", TIED) == of("unseen", APART)) == (tied == "true")
 
 
-@pytest.mark.parametrize("loss, verdict", [(2.99, TRUE), (3.02, TRUE), (3.04, HALF)])
-def test_what_it_costs_decides_the_second_prediction(loss: float, verdict: str) -> None:
+@pytest.mark.parametrize(
+    "unseen, millions, verdict", [(2.99, 0.5, TRUE), (3.02, 0.5, TRUE), (3.04, 0.5, NOT), (2.99, 0.7, HALF)]
+)
+def test_what_it_costs_decides_and_what_it_saves_comes_second(unseen: float, millions: float, verdict: str) -> None:
     rows = [
-        {"arm": TIED, "seed": 0, "millions": 0.5, "loss": loss},
-        {"arm": APART, "seed": 0, "millions": 0.8, "loss": 3.0},
+        {"arm": TIED, "seed": 0, "millions": millions, "unseen": unseen},
+        {"arm": APART, "seed": 0, "millions": 0.8, "unseen": 3.0},
     ]
     assert judged(experiment("C15"), rows).word == verdict
