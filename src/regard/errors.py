@@ -19,6 +19,10 @@ class WorldError(Exception):
     """A failure of the world: a full disk, a lost device, a loss that is no number. The CLI exits 1."""
 
 
+class Diverged(WorldError):
+    """A training that is lost: its loss or its gradient is no longer a number."""
+
+
 class Interrupted(Exception):
     """Ctrl-C or SIGTERM, after the checkpoint was written. The CLI exits 130."""
 

@@ -7,9 +7,13 @@ import pytest
 import torch
 
 import regard
+from regard.errors import Diverged, WorldError
 from regard.lab.claims import experiment
-from regard.lab.claims.c10 import NONE, POST, PRE, given, moved
+from regard.lab.claims.c10 import NONE, POST, PRE, measure
+from regard.lab.claims.changes import given, moved
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
+from regard.lab.claims.figure import picture
+from regard.lab.claims.panels import LIGHT
 from regard.lab.claims.running import lab
 from regard.lab.claims.texts import windows
 from regard.lab.claims.trial import Trial
@@ -55,6 +59,64 @@ def test_the_verdict_follows_from_losses_and_changes(losses, changes, verdict: s
         )
     ]
     assert judged(experiment("C10"), rows).word == verdict
+
+
+def rows(losses: dict[str, dict[float, float]], seed: int = 0) -> list[dict]:
+    """As if measured at rates of 2 and 20 thousandths, where a rate that has no loss was lost."""
+    found: list[dict] = []
+    for arm, by_rate in losses.items():
+        for rate in (2.0, 20.0):
+            told = {"ended": 1, "loss": by_rate[rate]} if rate in by_rate else {"ended": 0}
+            found.append({"arm": arm, "seed": seed, "rate": rate, **told})
+        change = 4.0 if arm == NONE else 1.0
+        kept = [{"layer": 1, "change": 1.0}, {"layer": 6, "change": change}, {"step": 20, "train": 3.0}]
+        found += [{"arm": arm, "seed": seed, **row} for row in kept if by_rate]
+    return found
+
+
+@pytest.mark.parametrize(
+    "lost, held, told",
+    [
+        ((NONE,), [True, False, True], "no norm inf nats, nan times (lost: 1 at 0.002, 1 at 0.02)"),
+        ((POST, NONE), [True, False, False], "norm after inf nats"),
+        ((PRE, POST), [False, False, False], "no norm 1.50 nats, 4.00 times (lost: none)"),
+        ((PRE, POST, NONE), [False, False, False], "that both stand: unknown."),
+    ],
+)
+def test_who_is_lost_at_every_rate_has_the_worst_of_losses(lost: tuple[str, ...], held: list[bool], told: str) -> None:
+    """Judged, told and drawn; where all are lost, none is better."""
+    by_arm = {PRE: {2.0: 1.5, 20.0: 1.4}, POST: {2.0: 1.5, 20.0: 1.7}, NONE: {2.0: 1.5, 20.0: 2.0}}
+    found = rows({arm: {} if arm in lost else by_rate for arm, by_rate in by_arm.items()})
+    verdict = judged(experiment("C10"), found)
+    assert [each["seeds"]["0"] for each in verdict.held] == held
+    assert told in verdict.sentence
+    results = {"rows": found, "seeds": [0], "claim": "so", "sentence": verdict.sentence}
+    assert picture(experiment("C10"), results, "png", LIGHT)
+
+
+def test_what_is_told_is_the_mean_of_each_seeds_best():
+    """A rate that only one seed stands is no better for that."""
+    first = {PRE: {2.0: 1.0, 20.0: 0.8}, POST: {2.0: 2.0, 20.0: 2.5}, NONE: {2.0: 3.0, 20.0: 1.0}}
+    other = {PRE: {2.0: 1.2, 20.0: 1.4}, POST: {2.0: 2.0}, NONE: {2.0: 5.0}}
+    told = judged(experiment("C10"), rows(first) + rows(other, 1)).sentence
+    assert "norm before 1.00 nats, 1.00 times (lost: none); norm after 2.00 nats" in told
+    assert "no norm 3.00 nats, 4.00 times (lost: 1 at 0.02)" in told
+    assert "more than before, at the highest rate that both stand: +1.70 (at 0.02), +0.80 (at 0.002)." in told
+
+
+def test_only_a_lost_training_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(error: Exception):
+        def train(self, *settings):
+            raise error
+
+        return train
+
+    trial = Trial(TINY, "cpu", tmp_path, {NONE: Arm("gpt")}, (0,))
+    monkeypatch.setattr(Trial, "train", ends(Diverged("no longer a number")))
+    assert measure(trial) == [{"rate": 1e3 * rate, "ended": 0} for rate in TINY["rates"]]
+    monkeypatch.setattr(Trial, "train", ends(WorldError("cannot write: No space left on device")))
+    with pytest.raises(WorldError, match="No space left"):
+        measure(trial)
 
 
 def test_a_change_of_the_first_layer_is_followed_through_all(tmp_path: Path) -> None:

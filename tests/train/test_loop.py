@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.checkpoint import REPORT, load, put_weights, read_tokenizer
-from regard.errors import WorldError
+from regard.errors import Diverged, WorldError
 from regard.recipe import Recipe
 from regard.train import train
 from regard.train.loop import Trainer
@@ -172,7 +172,7 @@ def test_a_loss_that_is_no_number_names_step_and_module_and_keeps_the_last_check
             made[-1].model.decoder.blocks[1].feedforward.widen.weight.data[3, 5] = float("nan")
 
     listen(monkeypatch, poison)
-    with refused("no longer a number at step 8; first in decoder.blocks.1.feedforward.widen", WorldError):
+    with refused("no longer a number at step 8; first in decoder.blocks.1.feedforward.widen", Diverged):
         train(recipe, folder, quiet=True)
     assert progress(folder)["step"] == 6
     assert all(tensor.isfinite().all() for tensor in weights(folder).values())

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from regard.data import Batch, Batcher
-from regard.errors import Interrupted, UserError, WorldError
+from regard.errors import Diverged, Interrupted, UserError
 from regard.objectives import Loss
 from regard.recipe import Train
 from regard.systems import System, measuring
@@ -173,7 +173,7 @@ class Trainer:
         if bool(torch.isfinite(nats)) and bool(torch.isfinite(norm)):
             return
         what = "loss" if not bool(torch.isfinite(nats)) else "gradient"
-        raise WorldError(
+        raise Diverged(
             f"the {what} is no longer a number at step {self.state.progress.step}; first in {self._first_lost(batch)}. "
             "The last good checkpoint is kept; try a lower train.rate, more train.warmup or train.precision=float32"
         )
