@@ -4,31 +4,42 @@ import torch
 
 from regard.attention.attend import attend
 from regard.attention.scores import SCORES
-from regard.lab.claims.experiment import Arm, Experiment, Prediction, Size
+from regard.checkpoint import Run
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
 from regard.lab.claims.panels import Lines
 from regard.lab.claims.texts import library, nats, windows
 from regard.lab.claims.trial import Row, Trial
-from regard.shapes import Float, Tensor
+from regard.shapes import Float, Int, Tensor
+from regard.tap import record
 
 SCALED, PLAIN = "divided by the root", "plain dot product"
-QUERIES, KEYS = 256, 64
+QUERIES, KEYS, WIDTHS = 256, 64, (4, 16, 64, 256, 1024)
+TRAINED, DRAWN = "head", "width"  # columns: how wide the heads of a model are, and queries and keys that are drawn
 
 
 def measure(trial: Trial) -> list[Row]:
-    """Scores of random queries and keys by width, then models whose heads are that wide."""
-    rows, files = [drawn(trial, width) for width in trial.size["widths"]], library(trial, trial.size["characters"])
+    files, rows = library(trial, trial.size["characters"]), [drawn(trial, width) for width in WIDTHS]
     for width in trial.size["trained"]:
         run = trial.train(*files, f"system.head_width={width}")
-        rows.append({"head": width, "loss": float(nats(run, windows(run, trial.size["read"])).mean())})
+        text = windows(run, trial.size["read"])
+        rows.append({TRAINED: width, "loss": float(nats(run, text).mean()), **inside(run, text[:KEYS])})
     return rows
 
 
+def inside(run: Run, text: Int[Tensor, "n t"]) -> Row:
+    """What a trained model's scores are at the last character of each window, which sees all of it."""
+    with record(run.model, "*.look.scores") as seen, torch.no_grad():
+        run.model.decode(text)
+    scores = torch.stack([found[:, :, -1] for found in seen.values()])
+    return {"head_variance": float(scores.var(-1).mean()), "head_slope": slope(scores.softmax(-1))}
+
+
 def drawn(trial: Trial, width: int) -> Row:
-    """Of queries and keys whose numbers have mean 0 and variance 1: the variance of scores, the slope of softmax."""
+    """The same of queries and keys whose numbers have mean 0 and variance 1."""
     chance = torch.Generator().manual_seed(trial.seed)
     query, key = (torch.randn(1, 1, count, width, generator=chance) for count in (QUERIES, KEYS))
     found = attend(query, key, key, score=SCORES[trial.recipe().system.score](1, width))
-    return {"width": width, "variance": float(found.scores.var()), "slope": slope(found.weights)}
+    return {DRAWN: width, "width_variance": float(found.scores.var()), "width_slope": slope(found.weights)}
 
 
 def slope(weights: Float[Tensor, "*n k"]) -> float:
@@ -37,38 +48,42 @@ def slope(weights: Float[Tensor, "*n k"]) -> float:
     return float((squares - 2 * cubes + squares**2).clamp(min=0).sqrt().mean())
 
 
-def growth(of, arm: str) -> float:
+def growth(of: Found, arm: str, by: str) -> float:
     """How many times larger the variance is at the greatest width than at the least."""
-    return of.last("variance", arm, "width") / of("variance", arm, width=least(of))
+    least = min(row[by] for row in of.rows if by in row)
+    return of.last(f"{by}_variance", arm, by) / of(f"{by}_variance", arm, **{by: least})
 
 
-def least(of) -> int:
-    return min(row["width"] for row in of.rows if "width" in row)
+def starved(of: Found, by: str) -> bool:
+    """Whether plain scores grow at least half as much as the width, and in the end leave softmax half the slope."""
+    widths = [row[by] for row in of.rows if by in row]
+    less = of.last(f"{by}_slope", PLAIN, by) <= of.last(f"{by}_slope", SCALED, by) / 2
+    return less and growth(of, PLAIN, by) >= max(widths) / min(widths) / 2
 
 
-def widening(of) -> float:
-    return max(row["width"] for row in of.rows if "width" in row) / least(of)
-
-
-def lost(of) -> float:
+def lost(of: Found) -> float:
     """Nats, at the greatest width of a head."""
-    return of.last("loss", PLAIN, "head") - of.last("loss", SCALED, "head")
+    return of.last("loss", PLAIN, TRAINED) - of.last("loss", SCALED, TRAINED)
 
 
+def told(of: Found, arm: str, by: str) -> str:
+    return f"{growth(of, arm, by):.1f} times as large and the slope {of.last(f'{by}_slope', arm, by):.3f}"
+
+
+OVER: Row = {"across": "width of a head", "log": "x"}
 EXPERIMENT = Experiment(
     id="C11",
     title="Scaling the dot product",
     claim="Unscaled dot products grow with the width and starve the softmax of gradient.",
-    method="Queries and keys drawn with variance 1 are scored with and without the division by the root of the width, "
-    "64 keys to a query; the slope is the size of the softmax's derivatives. Then GPTs are trained on the characters "
-    "of Python's library with heads of several widths.",
-    refuted="the variance of plain scores does not grow, or softmax has as much slope under them at the greatest width",
+    method="GPTs with heads of several widths are trained on the characters of Python's library, with and without the "
+    "division by the root of the width. Then, on unseen text, the variance of a query's scores and the slope of "
+    "softmax, the size of its derivatives; and both of queries and keys drawn with variance 1, 64 keys to a query.",
+    refuted="in trained models plain scores do not grow with the width, or leave softmax as much slope as scaled ones",
     arms={SCALED: Arm("gpt"), PLAIN: Arm("gpt", "system.score='dot'")},
     pair=True,
     settings=("system.heads=2",),
     small=Size(
         *(46, "system.width=64", "system.depth=2", "train.steps=400", "train.batch_tokens=512"),
-        widths=(4, 16, 64, 256, 1024),
         trained=(16, 128, 512),
         characters=500_000,
         read=25_000,
@@ -76,7 +91,6 @@ EXPERIMENT = Experiment(
     full=Size(
         *(70, "system.width=256", "system.depth=6", "system.context=128", "train.steps=700"),
         *("train.batch_tokens=8192", "train.rate=1e-3"),
-        widths=(4, 16, 64, 256, 1024),
         trained=(16, 128, 1024),
         characters=2_000_000,
         read=100_000,
@@ -84,29 +98,28 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "the variance of plain scores grows at least half as much as the width, that of scaled ones stays within "
-            "a factor of 2, and at the greatest width softmax has at most half the slope under plain ones",
-            lambda of: (
-                growth(of, PLAIN) >= widening(of) / 2
-                and 0.5 <= growth(of, SCALED) <= 2
-                and of.last("slope", PLAIN, "width") <= of.last("slope", SCALED, "width") / 2
-            ),
+            "in trained models the variance of plain scores grows at least half as much as the width of a head, and at "
+            "the greatest width they leave softmax at most half the slope that scaled ones do",
+            lambda of: starved(of, TRAINED),
         ),
+        Prediction("with the widest heads the plain model is at least 0.05 nats worse", lambda of: lost(of) >= 0.05),
         Prediction(
-            "trained with the widest heads, the plain model is at least 0.05 nats worse", lambda of: lost(of) >= 0.05
+            "so too with drawn queries and keys, where the variance of scaled scores stays within a factor of 2",
+            lambda of: starved(of, DRAWN) and 0.5 <= growth(of, SCALED, DRAWN) <= 2,
         ),
     ),
     tells=lambda of: (
-        f"{widening(of):.0f} times the width makes the variance of plain scores {growth(of, PLAIN):.0f} times as large "
-        f"and of scaled ones {growth(of, SCALED):.1f} times, and leaves softmax a slope of "
-        f"{of.last('slope', PLAIN, 'width'):.3f} in place of {of.last('slope', SCALED, 'width'):.3f}; "
-        f"with the widest heads the plain model is {lost(of):.2f} nats worse"
+        f"from the least width to the greatest the variance of plain scores becomes {told(of, PLAIN, TRAINED)} in "
+        f"trained models, of scaled ones {told(of, SCALED, TRAINED)}; of drawn ones {told(of, PLAIN, DRAWN)} plain and "
+        f"{told(of, SCALED, DRAWN)} scaled; with the widest heads the plain model loses {lost(of):+.2f} nats"
     ),
-    otherwise="narrower heads, whose plain scores leave softmax as much slope or more; for training, a start at which "
-    "queries and keys are large: with small ones plain scores begin small too, and the model can learn to keep them so",
+    otherwise="narrower heads, or queries and keys that start small: plain scores then begin small too, and a model "
+    "can learn to keep them so",
     panels=(
-        Lines(x="width", y="variance", title="Scores", across="width of a head", label="variance", log="xy"),
-        Lines(x="width", y="slope", title="Softmax", across="width of a head", label="size of derivatives", log="x"),
-        Lines(x="head", y="loss", title="Trained", across="width of a head", label="nats per character", log="x"),
+        Lines(x=TRAINED, y="loss", title="Unseen text", label="nats per character", **OVER),
+        Lines(x=TRAINED, y="head_variance", title="Scores in models", label="variance", **OVER | {"log": "xy"}),
+        Lines(x=TRAINED, y="head_slope", title="Softmax in models", label="size of derivatives", **OVER),
+        Lines(x=DRAWN, y="width_variance", title="Scores of drawn ones", label="variance", **OVER | {"log": "xy"}),
+        Lines(x=DRAWN, y="width_slope", title="Softmax of drawn ones", label="size of derivatives", **OVER),
     ),
 )
