@@ -8,7 +8,10 @@ import pytest
 from regard.lab.claims import c12, experiment
 from regard.lab.claims.c12 import BIGBIRD, FORMULA, FULL, LINEAR, LINFORMER, WAYS
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Found, Size, judged
+from regard.lab.claims.figure import picture
+from regard.lab.claims.panels import LIGHT
 from regard.lab.claims.running import lab
+from regard.lab.claims.trial import Trial
 from regard.lab.length import exponent
 
 TINY = Size(
@@ -41,6 +44,63 @@ def measured(full: float, linear: float, recall: float, *, memory: float = 2.0) 
 )
 def test_growth_and_what_is_lost_decide(rows, verdict) -> None:
     assert judged(experiment("C12"), rows).word == verdict
+
+
+def without(rows: list[dict], name: str, *arms: str) -> list[dict]:
+    """As if nobody knew that number."""
+    return [{key: value for key, value in row.items() if key != name or row["arm"] not in arms} for row in rows]
+
+
+def failed(why: str, *arms: str) -> list[dict]:
+    return [{"arm": arm, "seed": 0, "length": 8192, "failed": why} for arm in arms]
+
+
+EVERY = measured(1.9, 1.0, 60)
+OUT = "out of memory"
+
+
+@pytest.mark.parametrize(
+    "rows, verdict, told",
+    [
+        (without(EVERY, "memory", *WAYS.values()), HALF, "memory with unknown, unknown, unknown, and with unknown"),
+        (without(EVERY, "memory", FORMULA) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
+        (without(EVERY, "memory", *WAYS.values()) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
+        (
+            without(EVERY, "memory", FORMULA) + failed("exit code 1: KeyError", FORMULA),
+            HALF,
+            "(it runs out with: none)",
+        ),
+        (EVERY + failed(OUT, FORMULA, BIGBIRD), HALF, f"(it runs out with: {FORMULA}; {BIGBIRD})"),
+        (without(EVERY, "time", FULL) + failed(OUT, FULL), NOT, "the power unknown, 1.00, 1.00 of the length"),
+        (without(EVERY, "time", LINFORMER), NOT, "the power 1.90, 1.00, unknown of the length"),
+    ],
+)
+def test_what_nobody_knows_is_no_number_and_to_run_out_of_memory_is_a_finding(rows, verdict, told) -> None:
+    found = judged(experiment("C12"), rows)
+    assert found.word == verdict
+    assert told in found.sentence
+    results = {"rows": rows, "seeds": [0], "claim": "so", "sentence": found.sentence}
+    assert picture(experiment("C12"), results, "png", LIGHT)
+
+
+def test_a_machine_that_does_not_tell_its_memory_is_measured(tmp_path: Path, monkeypatch) -> None:
+    """No peak anywhere, and where every weight is kept the longer text does not fit."""
+
+    def bench(systems, settings, *, lengths, repeats, say):
+        for name in systems:
+            rows: list[dict] = [{"length": n, "seconds": 1e-6 * n, "peak_bytes": None} for n in lengths]
+            if name == "formula":
+                rows[1:] = [{"length": n, "error": "out of memory"} for n in lengths[1:]]
+            yield {"system": name, "rows": rows, "exponent": exponent(rows, "seconds"), "exponent_memory": None}
+
+    monkeypatch.setattr(c12, "bench", bench)
+    monkeypatch.setattr(c12, "recall", lambda trial, seed: [])
+    rows = c12.measure(Trial(TINY, "cpu", tmp_path, {}, (3,)))
+    assert {key for row in rows for key in row} == {"seed", "arm", "time", "length", "ms", "failed"}
+    assert None not in [value for row in rows for value in row.values()]
+    first, *others = [row for row in rows if row["arm"] == FORMULA and "length" in row]
+    assert first == {"seed": 3, "arm": FORMULA, "length": 64, "ms": pytest.approx(0.064)}
+    assert [row["failed"] for row in others] == ["out of memory"] * 2
 
 
 @pytest.mark.parametrize("power, verdicts", [(2.0, (HALF, TRUE)), (1.0, (NOT,))])
