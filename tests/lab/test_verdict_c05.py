@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from regard.errors import UserError
 from regard.lab.claims import experiment
-from regard.lab.claims.c05 import ALIBI, LEARNED, NONE, RELATIVE, SCHEMES, SINUSOIDS, TIMES, second_half
+from regard.lab.claims.c05 import ALIBI, LEARNED, NONE, RELATIVE, SCHEMES, SINUSOIDS, TIMES, reader, second_half
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
 from regard.lab.claims.running import tried
 from regard.lab.claims.texts import library
@@ -68,3 +69,13 @@ def test_every_character_is_read_once_in_the_second_half_of_a_window(tmp_path: P
         costs += cross_entropy(scores, text[begin + 1 : begin + 16], reduction="none")[7:].tolist()
     assert len(costs) == 48 - 8
     assert second_half(run, 50) == pytest.approx(sum(costs) / len(costs), rel=1e-5)
+
+
+def test_nothing_but_too_few_places_is_taken_for_a_refusal(tmp_path: Path) -> None:
+    trial = Trial(TINY, "cpu", tmp_path, {LEARNED: Arm("gpt", "system.position='learned'", *TINY.settings)}, (0,))
+    run = trial.train(*library(trial, 2_000), "train.steps=2")
+    assert reader(run, 16) is run
+    assert reader(run, 17) is None
+    (run.path / "config.json").unlink()
+    with pytest.raises(UserError, match=r"config\.json"):
+        reader(run, 17)

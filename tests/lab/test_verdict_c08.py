@@ -19,22 +19,23 @@ TINY = Size(
 )
 
 
-@pytest.mark.parametrize("settings, verdict", [((), HALF), (("system.head_width=16",), NOT)])
-def test_heads_of_the_full_width_change_the_verdict(tmp_path: Path, settings: tuple[str, ...], verdict: str) -> None:
-    """So little trained, heads look everywhere alike: half of the claim is left where they cost the same."""
+@pytest.mark.parametrize("settings", [(), ("system.head_width=16",)])
+def test_heads_of_the_full_width_cost_more(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    """So little trained, heads look everywhere alike: the claim is not seen, whatever they cost."""
     made = experiment("C8")
     changed = replace(made, small=TINY, arms={**made.arms, SEVERAL: Arm("gpt", "system.heads=8", *settings)})
     (found,) = lab(tmp_path, size="small", seeds=1, jobs=1).run([changed], ended=lambda found: None)
-    assert found["verdict"] == verdict
+    assert found["verdict"] == NOT
     of = Found(found["rows"])
     assert (of("flops", ONE) == of("flops", SEVERAL)) == (not settings)
     assert of("distance", ONE) == 0 < of("distance", SEVERAL) < 0.25
 
 
-def test_heads_that_look_apart_make_it_true() -> None:
-    rows = [{"arm": arm, "seed": 0, "flops": 7, "parameters": 5, "unseen": 2} for arm in (ONE, SEVERAL)]
-    assert judged(experiment("C8"), [*rows, {"arm": SEVERAL, "seed": 0, "distance": 0.3}]).word == TRUE
-    assert judged(experiment("C8"), [*rows, {"arm": SEVERAL, "seed": 0, "distance": 0.2}]).word == HALF
+@pytest.mark.parametrize("distance, flops, verdict", [(0.3, 7, TRUE), (0.3, 8, HALF), (0.2, 7, NOT), (0.2, 8, NOT)])
+def test_heads_that_look_apart_are_the_claim_and_their_cost_the_rest(distance: float, flops: int, verdict: str) -> None:
+    costs = [{"arm": arm, "flops": cost, "parameters": 5, "unseen": 2} for arm, cost in ((ONE, 7), (SEVERAL, flops))]
+    rows = [{"seed": 0, **row} for row in (*costs, {"arm": SEVERAL, "distance": distance})]
+    assert judged(experiment("C8"), rows).word == verdict
 
 
 def test_the_distance_of_heads_is_the_weight_that_goes_elsewhere() -> None:
