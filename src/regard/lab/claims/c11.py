@@ -66,8 +66,10 @@ def lost(of: Found) -> float:
     return of.last("loss", PLAIN, TRAINED) - of.last("loss", SCALED, TRAINED)
 
 
-def told(of: Found, arm: str, by: str) -> str:
-    return f"{growth(of, arm, by):.1f} times as large and the slope {of.last(f'{by}_slope', arm, by):.3f}"
+def told(of: Found, by: str) -> str:
+    times = " and ".join(f"{growth(of, arm, by):.1f}" for arm in (PLAIN, SCALED))
+    slopes = " and ".join(f"{of.last(f'{by}_slope', arm, by):.3f}" for arm in (PLAIN, SCALED))
+    return f"{times} times as large from the least width to the greatest, where softmax has a slope of {slopes}"
 
 
 OVER: Row = {"across": "width of a head", "log": "x"}
@@ -109,17 +111,15 @@ EXPERIMENT = Experiment(
         ),
     ),
     tells=lambda of: (
-        f"from the least width to the greatest the variance of plain scores becomes {told(of, PLAIN, TRAINED)} in "
-        f"trained models, of scaled ones {told(of, SCALED, TRAINED)}; of drawn ones {told(of, PLAIN, DRAWN)} plain and "
-        f"{told(of, SCALED, DRAWN)} scaled; with the widest heads the plain model loses {lost(of):+.2f} nats"
+        f"the variance of plain and scaled scores becomes, in trained models, {told(of, TRAINED)}, and the plain model "
+        f"loses {lost(of):+.2f} nats; of drawn numbers, {told(of, DRAWN)}"
     ),
-    otherwise="narrower heads, or queries and keys that start small: plain scores then begin small too, and a model "
-    "can learn to keep them so",
+    otherwise="narrower heads, or small queries and keys to start with: a model can learn to keep plain scores small",
     panels=(
         Lines(x=TRAINED, y="loss", title="Unseen text", label="nats per character", **OVER),
         Lines(x=TRAINED, y="head_variance", title="Scores in models", label="variance", **OVER | {"log": "xy"}),
         Lines(x=TRAINED, y="head_slope", title="Softmax in models", label="size of derivatives", **OVER),
-        Lines(x=DRAWN, y="width_variance", title="Scores of drawn ones", label="variance", **OVER | {"log": "xy"}),
-        Lines(x=DRAWN, y="width_slope", title="Softmax of drawn ones", label="size of derivatives", **OVER),
+        Lines(x=DRAWN, y="width_variance", title="Scores of drawn numbers", label="variance", **OVER | {"log": "xy"}),
+        Lines(x=DRAWN, y="width_slope", title="Softmax of drawn numbers", label="size of derivatives", **OVER),
     ),
 )
