@@ -8,24 +8,35 @@ import torch
 from regard.attention.cache import KeyValues
 from regard.data import IGNORE, Batch
 from regard.lab import mistakes
-from regard.lab.claims.bugs import EXPERIMENT, HEALTHY, OTHER, POOLED, READER, SEEN, measure, seen, told
-from regard.lab.claims.experiment import Found
+from regard.lab.claims.bugs import CLASSIFIER, EXPERIMENT, HEALTHY, READER, SEEN, WRITER, measure
+from regard.lab.claims.experiment import HALF, NOT, TRUE, judged
 from regard.lab.claims.trial import Arm, Size, Trial
-from regard.lab.mistakes import MISTAKES
+from regard.lab.mistakes import MISTAKES, OTHER
 from regard.verify import verify
 
 TINY = ("system.width=16", "system.heads=2", "system.depth=2", "system.hidden=16", "train.steps=3", "data.records=60")
-TEXTS = {"transformer-tiny": (), "bert-classifier": POOLED[:1]}
+MODELS = {model[0]: model for model in (WRITER, CLASSIFIER)}
+FAR = {"missing shift": (0.0, 0.1), "no scaling": (50.0, 2.0), "no warm-up": (89.0, 1.3), "no positions": (7.0, 1.1)}
 
 
 def trial(tmp_path, preset: str, mistake: str = "") -> Trial:
     settings = MISTAKES[mistake].settings if mistake else ()
-    arm = Arm(preset, *TINY, *TEXTS[preset], *settings, mistake=mistake)
+    arm = Arm(*MODELS[preset], *TINY, *settings, mistake=mistake)
     return Trial(Size(1, texts=2), "cpu", tmp_path, {mistake or HEALTHY: arm}, (0,))
 
 
 def preset(mistake: str) -> str:
     return EXPERIMENT.arms[mistake].preset
+
+
+def measured(caught: dict[str, str] | None = None, far: dict[str, tuple[float, float]] | None = None) -> list[dict]:
+    """Rows as trials give them: what catches each, its score and its loss at the end."""
+    by = {**SEEN, OTHER: "loading the run"} if caught is None else caught
+    ends = {**dict.fromkeys((HEALTHY, *MISTAKES, READER), (90.0, 1.0)), **FAR, **(far or {})}
+    return [
+        {"arm": name, "seed": 0, "score": score, "end": end, "caught": by.get(name, "")}
+        for name, (score, end) in ends.items()
+    ]
 
 
 @pytest.mark.parametrize("mistake", SEEN)
@@ -74,19 +85,29 @@ def test_every_mistake_has_an_arm_and_a_healthy_one_beside_it():
     assert set(EXPERIMENT.arms) == {HEALTHY, READER, *MISTAKES}
 
 
-def test_a_mistake_that_passes_its_line_refutes_the_zoo():
-    rows = [{"arm": name, "seed": 0, "lines": 1, "caught": line} for name, line in SEEN.items()]
-    assert seen(Found(rows))
-    assert not seen(Found([*rows[:-1], {**rows[-1], "caught": ""}]))
+@pytest.mark.parametrize(
+    "rows, verdict",
+    [
+        (measured(), TRUE),
+        (measured({name: line for name, line in SEEN.items() if name != "no mask"}), NOT),  # it passes its line
+        (measured({**SEEN, OTHER: "loading the run", READER: "padding inert"}), HALF),  # a healthy model fails
+        (measured(SEEN), HALF),  # the other tokenizer is not caught, and has no symptom
+        (measured(far={"no warm-up": (81.0, 1.19)}), HALF),  # too near to the healthy one
+        (measured(far={"no warm-up": (80.0, 0.9)}), TRUE),
+        (measured(far={"no warm-up": (95.0, 1.25)}), TRUE),
+    ],
+)
+def test_what_catches_a_mistake_decides_and_then_how_the_others_end(rows, verdict):
+    assert judged(EXPERIMENT, rows).word == verdict
 
 
-def test_the_zoo_tells_what_catches_each():
-    caught = {"no mask": "cached = full; past ignores future", "another tokenizer": "loading the run", "no scaling": ""}
-    rows = [{"arm": name, "seed": 0, "lines": bool(line), "caught": line} for name, line in caught.items()]
-    assert told(Found([*rows, {"arm": HEALTHY, "seed": 0, "lines": 0, "caught": ""}])) == (
-        "2 of 3 mistakes are caught: no mask (past ignores future), another tokenizer (loading the run); "
-        "the others by their symptom alone"
-    )
+def test_the_zoo_tells_what_catches_each_which_show_and_which_do_not():
+    caught = {"no mask": "cached = full; past ignores future", OTHER: "loading the run"}
+    told = judged(EXPERIMENT, measured(caught, {"no warm-up": (90.5, 0.98)})).sentence
+    assert "of 11 mistakes 2 caught by the certificate: no mask (past ignores future), another tokenizer (" in told
+    assert "3 seen in curve or score alone: missing shift (score -90.0, loss -90%), no scaling (" in told
+    assert "6 not seen at all: inverted mask (score +0.0, loss +0%)" in told
+    assert "no warm-up (score +0.5, loss -2%)" in told
 
 
 def test_a_stale_cache_follows_rows_that_become_more_but_not_rows_that_change_places():

@@ -20,17 +20,24 @@ from regard.shapes import Int, Tensor
 from regard.systems import System, built
 from regard.train.loop import Trainer
 
+OTHER, PADDED, STALE = "another tokenizer", "padding in the mean", "stale cache"
+AHEAD = "past ignores future"
 BUILT = ("regard.train.run.built", "regard.checkpoint.built")  # where models are made
 Wrongs = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """`settings` are those of a training; `wrongs` functions by their full names, and what is put in their place."""
+    """`settings` are those of a training; `wrongs` functions by their full names, and what is put in their place.
+
+    It makes things unequal that a `line` of the certificate says are equal; without one it is a model of its own, and
+    only its symptom can tell.
+    """
 
     about: str
     settings: tuple[str, ...] = ()
     wrongs: Wrongs = ()
+    line: str = ""
 
     @contextmanager
     def made(self) -> Iterator[None]:
@@ -86,14 +93,15 @@ def unmoved(self: KeyValues, rows: Int[Tensor, "b"]) -> None:
 
 
 right_loss, right_update, right_reorder = NextToken.loss, Trainer.update, KeyValues.reorder
-PIECES = "train.accumulate=4"
 MISTAKES = {
-    "no mask": Mistake("tokens see all that follows", wrongs=masked_by(lambda q, k: k.index == k.index)),
+    "no mask": Mistake("tokens see all that follows", wrongs=masked_by(lambda q, k: k.index == k.index), line=AHEAD),
     "inverted mask": Mistake(
-        "tokens see what follows and not what came before", wrongs=masked_by(lambda q, k: k.index >= q.index)
+        "tokens see what follows and not what came before",
+        wrongs=masked_by(lambda q, k: k.index >= q.index),
+        line=AHEAD,
     ),
     "mask off by one": Mistake(
-        "tokens see the one that follows", wrongs=masked_by(lambda q, k: k.index <= q.index + 1)
+        "tokens see the one that follows", wrongs=masked_by(lambda q, k: k.index <= q.index + 1), line=AHEAD
     ),
     "missing shift": Mistake(
         "each token is asked for where it is given", wrongs=(("regard.objectives.NextToken.loss", unshifted),)
@@ -103,15 +111,19 @@ MISTAKES = {
     "no positions": Mistake("words are a set", ("system.position='none'",)),
     "mean of means": Mistake(
         "pieces of a batch count alike, however many words they have",
-        (PIECES,),
+        ("train.accumulate=4",),
         (("regard.train.loop.Trainer.update", noted), ("regard.train.loop.Trainer._loss", of_means)),
+        line="accumulated = full batch",
     ),
-    "stale cache": Mistake(
+    STALE: Mistake(
         "hypotheses of a beam change places, and what was remembered for them does not",
         wrongs=(("regard.attention.cache.KeyValues.reorder", unmoved),),
+        line="cached = full",
     ),
-    "padding in the mean": Mistake(
-        "a text's mean vector has its padding in it", wrongs=(("regard.systems.bert.mean", over_all),)
+    PADDED: Mistake(
+        "a text's mean vector has its padding in it",
+        wrongs=(("regard.systems.bert.mean", over_all),),
+        line="padding inert",
     ),
-    "another tokenizer": Mistake("the numbers of words are those of another run"),
+    OTHER: Mistake("the numbers of words are those of another run"),
 }
