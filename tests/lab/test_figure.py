@@ -29,4 +29,4 @@ def test_panels_stand_in_as_few_and_as_even_storeys_as_a_page_allows(panels, cou
 def test_the_foot_speaks_of_what_is_drawn() -> None:
     assert several((LINES, LINES)) == LINES.several
     assert several((BARS, NAMED)) == "bars are their mean, a dot is one of them"
-    assert several((LINES, LAND, LINES)) == f"{LINES.several}; a map is the first one's"
+    assert several((LINES, LAND, LINES)) == f"{LINES.several}; a map shows the first"

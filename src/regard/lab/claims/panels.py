@@ -177,8 +177,7 @@ class Map(Panel):
     low: float | None = None
     high: float | None = None
 
-    wide = 3.2
-    several = "a map is the first one's"
+    several = "a map shows the first"
 
     def shown(self, rows: Sequence[Row]) -> list[Row]:
         every = super().shown(rows)
@@ -194,7 +193,7 @@ class Map(Panel):
         ys, xs = (sorted(set(places)) for places in zip(*cells, strict=True))
         values = [[cells.get((y, x), float("nan")) for x in xs] for y in ys]
         mesh = axes.pcolormesh(xs, ys, values, cmap=theme.ramp, vmin=self.low, vmax=self.high, shading="nearest")
-        bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.05, pad=0.03)
+        bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.2, pad=0.03, aspect=20)  # its numbers and unit too
         bar.set_label(self.unit or self.y, fontsize=8, color=theme.faint)
         bar.ax.tick_params(labelsize=7.5, colors=theme.faint, length=2)
         bar.outline.set_visible(False)
