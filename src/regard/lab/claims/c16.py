@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from regard.checkpoint import Run
 from regard.evaluate import evaluate
-from regard.lab.claims.experiment import Arm, Experiment, Prediction, Size
-from regard.lab.claims.opinions import labelled, unlabelled
+from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
+from regard.lab.claims.opinions import tuned, unlabelled
 from regard.lab.claims.panels import Bars
 from regard.lab.claims.trial import Row, Trial
 
@@ -15,11 +15,7 @@ WITH, WITHOUT = "with next sentences", "without"
 def measure(trial: Trial) -> list[Row]:
     """Pre-train, then fine-tune on few labelled sentences."""
     body = trial.train(*unlabelled(trial))
-    shape = [setting for setting in trial.arm.settings if setting.startswith("system.")]
-    tuning = f"train.steps={trial.size['tuning']}", "train.rate=1e-3", "train.frozen=1"
-    sentences = labelled(trial, trial.size["examples"])
-    tuned = trial.train(*sentences, arm=Arm("bert-classifier", *shape, *tuning), after=body)
-    found = evaluate([tuned])
+    found = evaluate([tuned(trial, body, trial.size["examples"])])
     return [{"hidden": 100 * guessed(body), "accuracy": 100 * found["accuracy"], "loss": found["loss"]}]
 
 
@@ -29,14 +25,18 @@ def guessed(body: Run) -> float:
     return evaluate([replace(body, recipe=replace(body.recipe, objective=objective))])["accuracy"]
 
 
+def behind(of: Found, name: str) -> float:
+    return of(name, WITHOUT) - of(name, WITH)
+
+
 EXPERIMENT = Experiment(
     id="C16",
     title="Next-sentence prediction",
     claim="Next-sentence prediction hurts rather than helps.",
     method="BERT is pre-trained twice on unlabelled reviews of two sentences. It guesses hidden words, and one of the "
     "two models also says whether the second sentence follows the first, which in half of its pairs it does not. Then "
-    "both are fine-tuned on few labelled sentences of praise and blame.",
-    refuted="the model that was also asked about next sentences is better after fine-tuning",
+    "both are fine-tuned on the same few labelled sentences of praise and blame, others for each seed.",
+    refuted="the model that was also asked about next sentences is less than 3 of 100 behind after fine-tuning",
     arms={WITH: Arm("bert", "objective.random=0.5"), WITHOUT: Arm("bert", "objective.random=0.0")},
     pair=True,
     settings=("objective.share=0.3",),
@@ -51,23 +51,22 @@ EXPERIMENT = Experiment(
         *("train.batch_tokens=4096",),
         shapes=6,
         tuning=500,
-        examples=500,
+        examples=50,  # so few that neither model tells nearly all
     ),
     measure=measure,
     predictions=(
         Prediction(
-            "after fine-tuning it tells at least 1 fewer of 100 unseen sentences with next-sentence prediction",
-            lambda of: of("accuracy", WITH) <= of("accuracy", WITHOUT) - 1,
+            "after fine-tuning it tells at least 3 fewer of 100 unseen sentences with next-sentence prediction",
+            lambda of: behind(of, "accuracy") >= 3,
         ),
         Prediction(
-            "it guesses fewer hidden words of true pairs",
-            lambda of: of("hidden", WITH) < of("hidden", WITHOUT),
+            "it guesses at least 1 fewer of 100 hidden words of true pairs", lambda of: behind(of, "hidden") >= 1
         ),
     ),
     tells=lambda of: (
-        f"after fine-tuning on few sentences {of('accuracy', WITH):.0f} of 100 unseen ones are told right where next "
-        f"sentences were asked for and {of('accuracy', WITHOUT):.0f} where they were not; of hidden words "
-        f"{of('hidden', WITH):.0f} and {of('hidden', WITHOUT):.0f} of 100 are guessed"
+        f"after fine-tuning on few sentences {of('accuracy', WITH):.1f} of 100 unseen ones are told right where next "
+        f"sentences were asked for and {of('accuracy', WITHOUT):.1f} where they were not; of hidden words "
+        f"{of('hidden', WITH):.1f} and {of('hidden', WITHOUT):.1f} of 100 are guessed"
     ),
     otherwise="another task afterwards: one about two sentences may gain from it; here the second sentence agrees with "
     "the first, so that telling true pairs asks for what the labels ask for",

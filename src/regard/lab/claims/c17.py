@@ -2,23 +2,18 @@
 
 from regard.evaluate import evaluate
 from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
-from regard.lab.claims.opinions import labelled, unlabelled
+from regard.lab.claims.opinions import tuned, unlabelled
 from regard.lab.claims.panels import Lines
 from regard.lab.claims.trial import Row, Trial
 
 TUNED, BRIEF, SCRATCH = "pre-trained, then fine-tuned", "pre-trained briefly", "from scratch"
-PARTS = {TUNED: 1, BRIEF: 5}  # of the reading
-READING = ("objective.random=0", "objective.share=0.3", "train.frozen=0")
 
 
 def measure(trial: Trial) -> list[Row]:
     """How well unseen sentences are told apart after so many labelled ones."""
-    (name,), rows, body = trial.arms, [], None
-    if part := PARTS.get(name):
-        steps = f"train.steps={trial.size['reading'] // part}", f"train.rate={trial.size['rate']}"
-        body = trial.train(*unlabelled(trial), *READING, *steps, preset="bert")
+    body, rows = trial.train(*unlabelled(trial)), []
     for examples in trial.size["examples"]:
-        found = evaluate([trial.train(*labelled(trial, examples), after=body)])
+        found = evaluate([tuned(trial, body, examples)])
         rows.append({"examples": examples, "accuracy": 100 * found["accuracy"], "loss": found["loss"]})
     return rows
 
@@ -37,28 +32,28 @@ EXPERIMENT = Experiment(
     id="C17",
     title="Pre-training",
     claim="Pre-training, then fine-tuning, beats training from scratch on little data.",
-    method="BERT says whether a sentence praises or blames. It learns from few labelled sentences, either from "
-    "scratch or after it has guessed hidden words of unlabelled reviews, and once more after a fifth of that reading. "
-    "All have the same steps with labels.",
-    refuted="the model that starts from scratch is as good with few labelled sentences",
+    method="BERT says whether a sentence praises or blames. It learns from few labelled sentences after it has guessed "
+    "hidden words of unlabelled reviews for 2,000 steps, for a fifth of them, or for a single one, which leaves its "
+    "weights as they were drawn: nothing else differs.",
+    refuted="with 200 labelled sentences the model from scratch tells less than 10 fewer of 100 unseen ones",
     arms={
-        TUNED: Arm("bert-classifier", "train.frozen=1"),
-        BRIEF: Arm("bert-classifier", "train.frozen=1"),
-        SCRATCH: Arm("bert-classifier"),
+        TUNED: Arm("bert", "train.steps=2000"),
+        BRIEF: Arm("bert", "train.steps=400"),
+        SCRATCH: Arm("bert", "train.steps=1"),
     },
+    pair=True,
+    settings=("objective.random=0", "objective.share=0.3"),
     small=Size(
-        *(25, "system.width=64", "system.depth=2", "system.hidden=128", "train.steps=200", "train.rate=1e-3"),
+        *(25, "system.width=64", "system.depth=2", "system.hidden=128", "train.rate=3e-3"),
         shapes=2,
-        reading=2000,
-        rate=3e-3,
+        tuning=200,
         examples=[50, 200, 800],
     ),
     full=Size(
-        *(50, "system.width=256", "system.depth=4", "system.hidden=1024", "train.steps=300", "train.rate=5e-4"),
+        *(50, "system.width=256", "system.depth=4", "system.hidden=1024", "train.rate=5e-4"),
         *("train.batch_tokens=4096",),
         shapes=6,
-        reading=3000,
-        rate=5e-4,
+        tuning=500,
         examples=[50, 200, 800, 3200],
     ),
     measure=measure,

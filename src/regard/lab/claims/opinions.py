@@ -1,7 +1,8 @@
 """Praise and blame in files, for experiments that fine-tune: reviews without labels, and few sentences with them.
 
 As `reviews` and `moods` have them, but with as few shapes of sentence as a size asks for, the plainest first: what a
-word means is learnt in a minute, what turns it is not.
+word means is learnt in a minute, what turns it is not. Each seed learns from sentences of its own; what is asked of all
+is the same.
 """
 
 import json
@@ -10,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from regard.checkpoint import Run
 from regard.data.corpora import moods, reviews
 from regard.data.corpora.mood_words import SORTS
 from regard.data.corpora.stories import split_of
-from regard.lab.claims.trial import Trial
+from regard.lab.claims.trial import Arm, Trial
 
-REVIEWS = {"train": 20_000, "valid": 200, "test": 400}
-HELD_OUT = {"valid": 60, "test": 600}  # sentences with labels
+REVIEWS = {"train": 20_000, "valid": 200, "test": 2000}
+HELD_OUT = {"valid": 60, "test": 3000}  # sentences with labels
 
 
 def unlabelled(trial: Trial) -> tuple[str, ...]:
@@ -27,7 +29,14 @@ def unlabelled(trial: Trial) -> tuple[str, ...]:
 def labelled(trial: Trial, examples: int) -> tuple[str, ...]:
     """Settings that name files of sentences with labels: so many to learn from."""
     counts = {"train": examples, **HELD_OUT}
-    return written(trial, f"moods-{examples}", counts, lambda split: sentences(split, trial.size["shapes"]))
+    return written(trial, f"moods-{examples}", counts, lambda split: sentences(split, trial.size["shapes"], trial.seed))
+
+
+def tuned(trial: Trial, body: Run, examples: int) -> Run:
+    """What was read into, fine-tuned on so many labelled sentences."""
+    shape = [setting for setting in trial.arm.settings if setting.startswith("system.")]
+    steps = f"train.steps={trial.size['tuning']}", "train.rate=1e-3"
+    return trial.train(*labelled(trial, examples), arm=Arm("bert-classifier", *shape, *steps), after=body)
 
 
 def written(trial: Trial, name: str, counts: dict[str, int], rows: Callable[[str], Iterable[dict]]) -> tuple[str, ...]:
@@ -46,9 +55,13 @@ def pairs(split: str, shapes: int) -> Iterator[dict[str, str]]:
             yield {"first": moods.written(say.chance, first), "second": f"{second[0].upper()}{second[1:]}."}
 
 
-def sentences(split: str, shapes: int) -> Iterator[dict[str, str]]:
-    for say, text, good in said(f"moods {split}", split, moods.SHAPES, shapes):
-        yield {"text": moods.written(say.chance, text), "label": moods.LABELS[good]}
+def sentences(split: str, shapes: int, seed: int) -> Iterator[dict[str, str]]:
+    """No two alike."""
+    drawn, seen = f"moods {split} {seed}" if split == "train" else f"moods {split}", set[str]()
+    for say, text, good in said(drawn, split, moods.SHAPES, shapes):
+        if text not in seen:
+            seen.add(text)
+            yield {"text": moods.written(say.chance, text), "label": moods.LABELS[good]}
 
 
 def said(seed: str, split: str, shapes: Mapping[Any, int], count: int) -> Iterator[tuple[moods.Speaker, str, bool]]:
