@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
             lambda of: known(of, "time", FULL) >= 1.6 and all(known(of, "time", arm) <= 1.3 for arm in LINEAR),
         ),
         Prediction(
-            "with all weights kept memory runs out or grows with a power of at least 1.6; in linear ways of at most 1.3",
+            "memory, all weights kept, runs out or grows with a power of at least 1.6; in linear ways of at most 1.3",
             hungry,
         ),
         Prediction(
