@@ -21,6 +21,11 @@ def test_a_recurrent_layer_takes_as_many_products_as_there_are_tokens(cell):
     assert [chain("rnn-lm", length, f"system.cell='{cell}'") for length in (3, 7, 19)] == [3, 7, 19]
 
 
+def test_a_layer_that_is_given_all_states_in_one_waits_for_the_last_of_them():
+    """Layer by layer, as torch computes them; see C1 for what they need."""
+    assert chain("rnn-lm", 7, "system.depth=3") == 3 * 7
+
+
 @pytest.mark.parametrize("depth", [1, 3])
 def test_windows_take_one_for_each_layer_and_attention_five(depth):
     """Queries, weights and context in one kernel, output, and two of the feed-forward layer."""

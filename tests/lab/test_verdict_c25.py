@@ -8,7 +8,7 @@ import torch
 
 from regard import read
 from regard.lab.claims import experiment
-from regard.lab.claims.c25 import ATTENTION, REACH, RNN, WINDOW, visible
+from regard.lab.claims.c25 import ATTENTION, REACH, RNN, WINDOW, power, visible
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
 from regard.lab.claims.running import lab
 from regard.systems import built
@@ -46,10 +46,10 @@ def test_an_rnn_sees_its_past_and_a_window_what_lies_in_it():
 def rows(recurrent: float, other: float, steps: int) -> list[dict]:
     """As if measured, with these powers of the length in time; windows take `steps` more for the longer text."""
     found: list[dict] = []
-    for arm, power in ((RNN, recurrent), (WINDOW, other), (ATTENTION, other)):
+    for arm, grows in ((RNN, recurrent), (WINDOW, other), (ATTENTION, other)):
         for length in (16, 64):
             waits = length if arm == RNN else 3 + steps * (length > 16)
-            found.append({"arm": arm, "seed": 0, "length": length, "steps": waits, "ms": length**power})
+            found.append({"arm": arm, "seed": 0, "length": length, "steps": waits, "ms": length**grows})
         most = REACH if arm == WINDOW else 10**9
         found += [{"arm": arm, "seed": 0, "token": n, "sees": min(n, most), "ahead": 0} for n in (1, 5, 23)]
     return found
@@ -64,3 +64,11 @@ def test_steps_and_time_count_too(recurrent: float, other: float, steps: int, ve
     ahead = [{**row, "ahead": 1} if row.get("token") == 5 else row for row in rows(recurrent, other, steps)]
     assert judged(experiment("C25"), ahead).word == NOT
     assert Found(ahead).last("sees", WINDOW, "token") == REACH
+
+
+def test_no_numbers_have_no_power():
+    """One length tells nothing of growth, and that is not the same as none."""
+    one = [row for row in rows(1.0, 0.2, 0) if row.get("length") != 64]
+    with pytest.raises(KeyError, match="no 'ms' of 'window' at two lengths"):
+        power(Found(one), WINDOW, "ms")
+    assert power(Found(rows(1.0, 0.0, 0)), WINDOW, "ms") == 0

@@ -23,15 +23,16 @@ VOCABULARY, REPEATS = 50, 5
 
 
 def measure(trial: Trial) -> list[Row]:
-    """Time, steps and use of the machine by length; and its use by texts side by side, each of the shortest length."""
+    """Time, steps of a layer and use of the machine by length; then its use by short texts side by side."""
     torch.manual_seed(trial.seed)
     device, lengths = choose_device(trial.device), trial.size["lengths"]
     model = built(trial.recipe().system, VOCABULARY).to(device)
     text = torch.randint(VOCABULARY, (max(trial.size["texts"]), max(lengths) + 1), device=device)
+    layer = built(trial.recipe("system.depth=1").system, VOCABULARY)
     peak, rows = rate(device), []
     for length in lengths:
         with step_by_step():
-            steps = longest_chain(model.hidden(text[:1, :length]))
+            steps = longest_chain(layer.hidden(text[:1, :length].cpu()))
         seconds, flops = trained(model, text[:1, : length + 1])
         rows.append({"length": length, "steps": steps, "ms": 1e3 * seconds, "used": 100 * flops / seconds / peak})
     for count in trial.size["texts"]:
@@ -80,7 +81,7 @@ EXPERIMENT = Experiment(
     claim="A step of an RNN costs time in proportion to the length of its text, but cannot use a parallel machine.",
     method="Training steps of language models with two layers on one text of several lengths, and on several texts "
     "side by side. Their matrix products are counted (attention's over all pairs) and timed: how much of the machine "
-    "is used, 100% being one large matrix product. Steps are products that need one another's results.",
+    "is used, 100% being one large matrix product. Steps are products of a layer that need one another's results.",
     refuted="an RNN's time does not grow with the length, or it keeps the machine as busy as attention does",
     arms={RNN: Arm("rnn-lm"), LSTM: Arm("lstm-lm"), ATTENTION: Arm("gpt")},
     settings=("system.depth=2",),
@@ -100,7 +101,7 @@ EXPERIMENT = Experiment(
         ),
         Prediction("the same holds for an LSTM", lambda of: linear(of, LSTM) and idle(of, LSTM)),
         Prediction(
-            "what waits for one another grows with the text in an RNN and an LSTM, and not with attention",
+            "what waits for one another in a layer grows with the text in an RNN and an LSTM, and not with attention",
             lambda of: [round(power(of, arm, "steps"), 3) for arm in (*RECURRENT, ATTENTION)] == [1, 1, 0],
         ),
     ),

@@ -27,12 +27,12 @@ LENGTHS, VOCABULARY, REPEATS = (32, 64, 128, 256, 512, 1024, 2048), 50, 9
 def measure(trial: Trial) -> list[Row]:
     """Of a model as it is before training: what it can see does not depend on what it has learnt."""
     torch.manual_seed(trial.seed)
-    model = built(trial.recipe().system, VOCABULARY).eval().to(choose_device(trial.device))
-    text = torch.randint(VOCABULARY, (1, max(trial.size["lengths"])), device=model.device)
-    seen = visible(model.double(), text[:, : max(trial.size["tokens"])])
+    model = built(trial.recipe().system, VOCABULARY).eval()
+    text = torch.randint(VOCABULARY, (1, max(trial.size["lengths"])))
+    seen = visible(model.double(), text[:, : max(trial.size["tokens"])])  # not every device has double
     asked = [(n, seen[n - 1]) for n in trial.size["tokens"]]
     rows = [{"token": n, "sees": int(row.sum()), "ahead": int(row[n:].sum())} for n, row in asked]
-    return [*rows, *read(model.float(), text, trial.size["lengths"])]
+    return [*rows, *read(model.float(), text, trial.size["lengths"], choose_device(trial.device))]
 
 
 def visible(model: System, text: Int[Tensor, "1 t"]) -> Bool[Tensor, "t t"]:
@@ -46,20 +46,21 @@ def visible(model: System, text: Int[Tensor, "1 t"]) -> Bool[Tensor, "t t"]:
         return influence(states, vectors[0]) > 0
 
 
-def read(model: System, text: Int[Tensor, "1 t"], lengths: tuple[int, ...]) -> Iterator[Row]:
-    """What must wait for one another until the last state is there, and how long that takes."""
-    for length in lengths:
-        part = text[:, :length]
-        with step_by_step():
-            chain = longest_chain(model.hidden(part))
+def read(model: System, text: Int[Tensor, "1 t"], lengths: tuple[int, ...], device: torch.device) -> Iterator[Row]:
+    """What must wait for one another until the last state is there, and how long that takes on the device."""
+    with step_by_step():
+        chains = [longest_chain(model.hidden(text[:, :length])) for length in lengths]
+    for length, chain in zip(lengths, chains, strict=True):
         with torch.inference_mode():
-            seconds = fastest(model.device, partial(model.hidden, part), REPEATS)
+            seconds = fastest(device, partial(model.to(device).hidden, text[:, :length].to(device)), REPEATS)
         yield {"length": length, "steps": chain, "ms": 1e3 * seconds}
 
 
 def power(of: Found, arm: str, name: str) -> float:
     """Of the length, that a number grows with."""
-    return exponent([row for row in of.rows if row["arm"] == arm], name) or 0.0
+    if (found := exponent([row for row in of.rows if row["arm"] == arm], name)) is None:
+        raise KeyError(f"no '{name}' of '{arm}' at two lengths")
+    return found
 
 
 def sees(of: Found, arm: str, most: int = 10**9) -> bool:
