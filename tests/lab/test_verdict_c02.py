@@ -12,6 +12,8 @@ from regard.lab.claims import c02, experiment
 from regard.lab.claims.c02 import ATTENTION, LSTM, RNN, WINDOWS
 from regard.lab.claims.distances import FAR, posed, recalled
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
+from regard.lab.claims.figure import picture
+from regard.lab.claims.panels import LIGHT
 from regard.lab.claims.trial import Trial
 from regard.recipe import Train
 from regard.train.run import settle
@@ -28,7 +30,8 @@ def test_a_second_layer_of_windows_reaches_twice_as_far(tmp_path: Path, monkeypa
     made = replace(experiment("C2"), small=Size(1, *LEARNT, rows=100))
     arm = made.whole(Arm("window-lm", "system.window=7", f"system.depth={layers}"), "small")
     rows = made.measure(Trial(made.small, "cpu", tmp_path, {ONE: arm}, (0,)))
-    assert [row["steps"] for row in rows if "steps" in row] == [layers, layers]
+    reached = [(row["distance"], row["steps"]) for row in rows if "steps" in row]
+    assert reached == [(NEAR, layers), (OUTSIDE, layers)][: 1 + reaches], "no steps where the digit is never reached"
     assert [row["gradient"] > 1e-9 for row in rows if "gradient" in row] == [True, reaches]
     found = Found([{"arm": ONE, "seed": 0, **row} for row in rows])
     assert c02.within(found, ONE, 1) == (not reaches)
@@ -60,6 +63,15 @@ def rows(**recall: tuple[float, ...]) -> list[dict]:
 )
 def test_the_verdict_follows_from_what_is_recalled_from_where(changed: dict, verdict: str) -> None:
     assert judged(experiment("C2"), rows(**changed)).word == verdict
+
+
+def test_a_digit_that_is_never_reached_takes_no_number_of_steps() -> None:
+    found = [row for row in rows() if row["arm"] != ONE or row["distance"] <= NEAR]
+    far = [{key: value for key, value in row.items() if key != "steps"} for row in rows() if row not in found]
+    verdict = judged(experiment("C2"), found + far)
+    assert f"{ONE} 8 (never reached); {THREE} 8 (after 257 steps)" in verdict.sentence
+    results = {"rows": found + far, "seeds": [0], "claim": "so", "sentence": verdict.sentence}
+    assert picture(experiment("C2"), results, "png", LIGHT)
 
 
 def test_what_is_said_after_a_row_is_counted_where_it_is_its_digit():

@@ -1,5 +1,7 @@
 """C2: distant words meet after O(length) steps in an RNN, length/window layers of windows, O(1) with attention."""
 
+from copy import deepcopy
+
 from regard.lab.chain import longest_chain, step_by_step
 from regard.lab.claims.c18 import TEXTS, relative
 from regard.lab.claims.distances import FAR, FULL, SETTINGS, SMALL, learnt, posed, recalled, slopes
@@ -15,15 +17,19 @@ WELL, BADLY, FEWER = 90, 50, 10  # of 100 digits
 
 
 def measure(trial: Trial) -> list[Row]:
-    """For each distance a model that has learnt to recall from up to there: how well, and after how many steps."""
-    rows, sizes = [], {}
+    """For each distance a model that has learnt to recall from up to there: how well, and after how many steps.
+
+    Steps are told only where the digit reaches the answer: where that has any derivative by it.
+    """
+    rows, sizes = list[Row](), dict[int, float]()
     for far in FAR:
         run = learnt(trial, far)
         texts, _ = posed(run, far, TEXTS)
         sizes[far] = float(slopes(run.model, texts)[far])
-        with step_by_step():
-            steps = longest_chain(run.model.hidden(texts[:1, 1:]))  # from the digit on
-        rows.append({"distance": far, "recall": recalled(run, far, trial.size["rows"]), "steps": steps})
+        rows.append({"distance": far, "recall": recalled(run, far, trial.size["rows"])})
+        if sizes[far] > 0:
+            with step_by_step():
+                rows[-1]["steps"] = longest_chain(deepcopy(run.model).cpu().hidden(texts[:1, 1:].cpu()))  # from it on
     return [*rows, *relative("gradient", sizes)]
 
 
@@ -38,10 +44,14 @@ def last(of: Found, arm: str) -> float:
     return of("recall", arm, distance=FAR[-1])
 
 
+def waited(of: Found, arm: str) -> str:
+    """For the farthest digit."""
+    steps = {row["steps"] for row in of.rows if row["arm"] == arm and row.get("distance") == FAR[-1] and "steps" in row}
+    return f"after {' or '.join(map(str, sorted(steps)))} steps" if steps else "never reached"
+
+
 def told(of: Found) -> str:
-    arms = RNN, LSTM, *WINDOWS, ATTENTION
-    found = {arm: (last(of, arm), of("steps", arm, distance=FAR[-1])) for arm in arms}
-    return "; ".join(f"{arm} {recall:.0f} ({steps:g} steps)" for arm, (recall, steps) in found.items())
+    return "; ".join(f"{arm} {last(of, arm):.0f} ({waited(of, arm)})" for arm in (RNN, LSTM, *WINDOWS, ATTENTION))
 
 
 OVER: Row = {"x": "distance", "across": "steps back", "log": "x"}
@@ -52,8 +62,8 @@ EXPERIMENT = Experiment(
     "attention: recall over long distances shows it.",
     method="A digit, then letters, then: which digit was it? For each distance language models of one layer, and "
     "windows of several, learn this from rows up to it, all alike, and are asked unseen rows. Steps are matrix "
-    "products that need one another's results, from the digit to the answer; the gradient is that of the last state "
-    "by the digit's vector.",
+    "products that need one another's results, from the digit to the answer where it reaches that: where the gradient, "
+    "that of the last state by the digit's vector, is not 0.",
     refuted="from far back an RNN recalls as well as attention, or windows recall what lies outside them",
     arms={
         RNN: Arm("rnn-lm"),

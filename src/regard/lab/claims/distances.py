@@ -4,6 +4,7 @@ A row is `<s> digit letters </s>`, and the digit is what follows: it stands as m
 one more.
 """
 
+from copy import deepcopy
 from itertools import islice
 
 import torch
@@ -50,12 +51,12 @@ def recalled(run: Run, distance: int, rows: int) -> float:
 def slopes(model: System, texts: Int[Tensor, "n t"]) -> Float[Tensor, "t"]:
     """How large the derivative of the last state is by each input, from the nearest to the farthest: means over texts.
 
-    In double precision, as what vanishes would be zero otherwise; of the state in one direction, drawn once.
+    In double precision, as what vanishes would be zero otherwise, and so on the CPU, as not every device has that; of
+    the state in one direction, drawn once.
     """
-    before = next(model.parameters()).dtype
-    with derivable(), word_vectors(model.double()) as vectors:
-        states = model.hidden(texts)[:, -1]
+    model = deepcopy(model).cpu().double()
+    with derivable(), word_vectors(model) as vectors:
+        states = model.hidden(texts.cpu())[:, -1]
         direction = torch.randn(states.shape[1], generator=torch.Generator().manual_seed(0), dtype=torch.double)
-        (found,) = torch.autograd.grad((states @ direction.to(states.device)).sum(), vectors)
-    model.to(before)
-    return found.norm(dim=-1).mean(0).flip(0).cpu()
+        (found,) = torch.autograd.grad((states @ direction).sum(), vectors)
+    return found.norm(dim=-1).mean(0).flip(0)
