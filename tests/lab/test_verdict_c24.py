@@ -33,11 +33,12 @@ def test_what_is_off_is_a_share_of_the_largest():
     assert away(torch.tensor([2.0, -4.0]), torch.tensor([2.0, -4.0])) == 0
 
 
-def rows(slow: float, off: float) -> list[dict]:
-    """As if measured: prefixes of 8 and 256 tokens, `slow` times as dear for the longest."""
+def rows(slow: float, off: float, unmasked: float = 0.5) -> list[dict]:
+    """As if measured: prefixes of 8 and 256 tokens, `slow` times as dear for the longest; without the mask the shortest
+    is `unmasked` away."""
     found = []
-    for length, times in ((8, 2.0), (256, slow)):
-        for arm, ms, wrong in ((ONCE, 1.0, off), (PREFIXES, times, 0.0), (OPEN, 1.0, 0.5)):
+    for length, times, far in ((8, 2.0, unmasked), (256, slow, 0.5)):
+        for arm, ms, wrong in ((ONCE, 1.0, off), (PREFIXES, times, 0.0), (OPEN, 1.0, far)):
             found.append(
                 {"arm": arm, "seed": 0, "length": length, "ms": ms, "gflop": ms, "losses": wrong, "gradient": wrong}
             )
@@ -48,3 +49,8 @@ def rows(slow: float, off: float) -> list[dict]:
 def test_the_verdict_follows_from_what_is_saved_and_what_is_off(slow: float, off: float, verdict: str) -> None:
     assert judged(experiment("C24"), rows(slow, off)).word == verdict
     assert dearer(Found(rows(slow, off)), "ms") == (2.0, slow)
+    assert f"differ by at most {off:.0e} of the largest" in judged(experiment("C24"), rows(slow, off)).sentence
+
+
+def test_without_the_mask_every_length_must_differ():
+    assert judged(experiment("C24"), rows(30.0, 1e-6, unmasked=0.05)).word == NOT
