@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
         READER: Arm(*CLASSIFIER),
     },
     settings=("train.log_every=10",),
-    small=Size(40, "train.steps=500", texts=200),
+    small=Size(45, "train.steps=400", texts=100),
     full=Size(200, "train.steps=1200", texts=400),
     measure=measure,
     predictions=(
