@@ -117,7 +117,7 @@ EXPERIMENT = Experiment(
     "needs time for attention's work, which grows faster than the text; a GPU that is not yet full does not",
     panels=(
         Lines(y="steps", title="Steps of a layer", label="matrix products in a row", **OVER),
-        Lines(x="depth", y="all", title="Steps of all layers", across="layers", label="products in a row", log="xy"),
+        Lines(x="depth", y="all", title="The shortest text", across="layers", label="products in a row", log="xy"),
         Lines(y="ms", title="Time of reading", label="milliseconds", **OVER),
     ),
 )
