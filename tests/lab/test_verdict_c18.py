@@ -43,6 +43,16 @@ def test_derivatives_of_a_linear_state_are_powers_of_its_weights():
     assert next(model.parameters()).dtype == torch.float32
 
 
+def test_a_derivative_whose_square_is_too_small_for_a_number_is_one():
+    """0.1 for each of 200 steps back: only what is out of sight is exactly 0."""
+    model: Any = built(read("rnn-lm", ["system.width=4", "system.depth=1"]).system, 11).eval()
+    with torch.no_grad():
+        model.embedding.rows.weight.mul_(1e-4)
+        model.layers.layers[0].fused.weight_hh_l0.copy_(0.1 * torch.eye(4))
+    found = slopes(model, torch.randint(11, (3, 200)))
+    assert 0 < found[-1] < 1e-180
+
+
 def test_a_window_has_no_derivative_beyond_it():
     model = built(read("window-lm", ["system.width=8", "system.depth=2", "system.window=3"]).system, 11).eval()
     assert (slopes(model, torch.randint(11, (2, 9))) > 0).tolist() == [True] * 5 + [False] * 4

@@ -59,4 +59,5 @@ def slopes(model: System, texts: Int[Tensor, "n t"]) -> Float[Tensor, "t"]:
         states = model.hidden(texts.cpu())[:, -1]
         direction = torch.randn(states.shape[1], generator=torch.Generator().manual_seed(0), dtype=torch.double)
         (found,) = torch.autograd.grad((states @ direction).sum(), vectors)
-    return found.norm(dim=-1).mean(0).flip(0)
+    most = found.abs().amax(-1).clamp_min(torch.finfo(found.dtype).tiny)  # whose square may be too small for a number
+    return (most * (found / most[..., None]).norm(dim=-1)).mean(0).flip(0)
