@@ -104,7 +104,7 @@ def test_what_catches_a_mistake_decides_and_then_how_the_others_end(rows, verdic
 def test_the_zoo_tells_what_catches_each_which_show_and_which_do_not():
     caught = {"no mask": "cached = full; past ignores future", OTHER: "loading the run"}
     told = judged(EXPERIMENT, measured(caught, {"no warm-up": (90.5, 0.98)})).sentence
-    assert "of 11 mistakes 2 caught by the certificate: no mask (past ignores future), another tokenizer (" in told
+    assert "of 11 mistakes 2 caught by a check: no mask (past ignores future), another tokenizer (" in told
     assert "3 seen in curve or score alone: missing shift (score -90.0, loss -90%), no scaling (" in told
     assert "6 not seen at all: inverted mask (score +0.0, loss +0%)" in told
     assert "no warm-up (score +0.5, loss -2%)" in told
