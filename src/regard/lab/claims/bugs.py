@@ -106,14 +106,14 @@ EXPERIMENT = Experiment(
         ),
         Prediction("no line fails for the healthy models", lambda of: not lines(of, HEALTHY) + lines(of, READER)),
         Prediction(
-            f"each mistake that no check catches ends {LOWER} points of the score below the healthy model, or {HIGHER:.0%} "
-            f"above it in the loss of the last {LAST} steps",
+            f"each mistake that no check catches ends {LOWER} points of the score below the healthy model, or "
+            f"{HIGHER:.0%} above it in the loss of the last {LAST} steps",
             lambda of: all(found(of, name)[0] != MISSED for name in MISTAKES),
         ),
     ),
     tells=told,
-    otherwise="a lower rate, which needs no warm-up; a task in which order tells little; words in place of letters, for "
-    "letters that all have another number, when read and when written, can still be turned round",
+    otherwise="a lower rate, which needs no warm-up; a task in which order tells little; words in place of letters, "
+    "for letters that all have another number, when read and when written, can still be turned round",
     panels=(
         *(
             Lines(x="step", y="loss", title=name, across="steps", label="nats per letter", arms=(HEALTHY, name))
