@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 PAGE, KEPT = HERE.with_suffix(".md"), HERE / "results.json"
 HEADING = "## Verdicts"
 TABLE = "| claim | | small | full | seeds | device | time of all trials |\n|---|---|---|---|---|---|---|"
-MARK, CHANGED = " †", "measured before a change of the experiment: its command gives other numbers by now"
+MARK, CHANGED = " †", "measured before a change of the experiment: its command may give other numbers by now"
 Sizes = dict[str, dict[str, Results]]  # by size and claim
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import read_json, read_tokenizer, write_json
-from regard.errors import WorldError
+from regard.errors import Diverged
 from regard.lab.plan import PREPARED, Member
 from regard.lab.units import Hands, Unit
 from regard.recipe import Recipe
@@ -144,7 +144,7 @@ def try_out(recipe: Recipe, folder: Path, *, quiet: bool) -> dict[str, Any]:
     try:
         with progress_shown(quiet) as trainer.watch:
             trainer.fit()
-    except WorldError as error:  # a rate so high that the loss is lost is a finding, not a failure
+    except Diverged as error:  # a rate so high that the loss is lost is a finding, not a failure
         lost = str(error)
     return {
         "loss": None if lost else progress.best,

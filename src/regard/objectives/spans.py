@@ -59,6 +59,6 @@ class SpanCorruption(Translation):
 
         def make(texts: list[Example], chances: list[np.random.Generator]) -> Batch:
             cut = [spans(text, chance) for (text,), chance in zip(texts, chances, strict=True)]
-            return paired(*zip(*cut, strict=True), tokenizer)
+            return paired([source for source, _ in cut], [target for _, target in cut], tokenizer)
 
         return make

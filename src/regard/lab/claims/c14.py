@@ -98,8 +98,8 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "with static vectors the senses of all three words are told as by chance (50 %), in context those of 'bank' "
-            "and 'plays' in 90 % of the uses at least",
+            "with static vectors the senses of all three words are told as by chance (50 %), in context those of "
+            "'bank' and 'plays' in 90 % of the uses at least",
             lambda of: shares(of, STATIC, *WORDS) == {0.5} and min(shares(of, READER, *NAMED)) >= 0.9,
         ),
         Prediction(
