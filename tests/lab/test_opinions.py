@@ -1,4 +1,4 @@
-"""Praise and blame in files: half of each, plain where few shapes are asked for, and the pairs of the test unseen."""
+"""Praise and blame in files: about half of each, plain where few shapes are asked for, pairs of the test unseen."""
 
 import json
 from itertools import islice
@@ -18,15 +18,22 @@ def words(text: str) -> set[str]:
 
 
 def test_plain_sentences_say_what_their_label_says() -> None:
-    found = list(islice(sentences("train", 1), 100))
-    assert [row["label"] for row in found] == ["positive", "negative"] * 50
+    found = list(islice(sentences("train", 1, 0), 100))
+    assert 40 <= [row["label"] for row in found].count("positive") <= 60
+    assert len({row["text"].lower().strip(".!") for row in found}) == 100
     for row in found:
         said, other = (GOOD, BAD) if row["label"] == "positive" else (BAD, GOOD)
         assert words(row["text"]) & said and not words(row["text"]) & other
 
 
+def test_each_seed_learns_from_sentences_of_its_own_and_is_asked_the_same() -> None:
+    for split, alike in {"train": False, "test": True}.items():
+        first, second = ([*islice(sentences(split, 1, seed), 20)] for seed in (0, 1))
+        assert (first == second) == alike
+
+
 def test_more_shapes_turn_words() -> None:
-    found = islice(sentences("train", 2), 100)
+    found = islice(sentences("train", 2, 0), 100)
     assert any(words(row["text"]) & BAD for row in found if row["label"] == "positive")
 
 
@@ -43,7 +50,7 @@ def test_files_hold_as_many_as_asked_for_and_other_pairs_in_the_test(tmp_path: P
         split: [json.loads(line) for line in (tmp_path / f"moods-7-{split}.jsonl").read_text().splitlines()]
         for split in ("train", "test")
     }
-    assert len(rows["train"]) == 7 and len(rows["test"]) == 600
+    assert len(rows["train"]) == 7 and len(rows["test"]) == 3000
     kept = set(opinions("test", "movie", True))
     movies = [
         words(row["text"]) for row in rows["test"] if "movie" in words(row["text"]) and row["label"] == "positive"
