@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard import read
-from regard.lab.claims import experiment
+from regard.lab.claims import c23, experiment
 from regard.lab.claims.c23 import LEARNED, LENGTHS, RNN, ROTARY, SINUSOIDAL, kept
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
 from regard.lab.claims.running import lab
@@ -57,6 +58,14 @@ def rows(arm: str, worse: float = 0.5, read: int = 5, larger: int = 1) -> list[R
         every.append({"length": length, "weights": 10 * times, "kept": 10 * times, "reads": int(number < read)})
         every += [{"length": length, "late": 2.0 + worse * (number > 0)}] * (number < read)
     return [{"arm": arm, "seed": 0, **row} for row in every]
+
+
+def test_every_length_is_asked_for_the_same_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = torch.rand(c23.CHARACTERS // c23.HELD_OUT // LENGTHS[-1], LENGTHS[-1], dtype=torch.float64)
+    monkeypatch.setattr(c23, "windows", lambda run, characters: text.flatten()[:characters].view(-1, LENGTHS[0]))
+    monkeypatch.setattr(c23, "nats", lambda run, rows: rows[:, 1:])
+    late = text.flatten()[LENGTHS[-1] // 2 :].mean()
+    assert [c23.late(None, length) for length in LENGTHS] == pytest.approx([float(late)] * len(LENGTHS))
 
 
 @pytest.mark.parametrize("preset, settings, wanted", [

@@ -8,7 +8,7 @@ from regard.checkpoint import Run
 from regard.lab.claims.c05 import reader
 from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
 from regard.lab.claims.panels import Lines
-from regard.lab.claims.texts import library, nats, windows
+from regard.lab.claims.texts import HELD_OUT, library, nats, windows
 from regard.lab.claims.trial import Row, Trial
 from regard.systems import built, parameters
 
@@ -26,11 +26,17 @@ def read(run: Run, length: int) -> Iterator[Row]:
     """What a model for texts of that length needs, and how the trained one reads them, where it does."""
     larger = built(replace(run.recipe.system, context=length), run.model.vocabulary)
     yield {"weights": parameters(larger), "kept": kept(larger, length)}
-    if found := reader(run, length):
-        tokens = windows(run, LENGTHS[-1] * (CHARACTERS // 20 // LENGTHS[-1])).flatten()
-        costs = nats(found, tokens[: len(tokens) // length * length].view(-1, length))
-        yield {"late": float(costs[:, length // 2 :].mean())}
+    found = reader(run, length)
+    if found:
+        yield {"late": late(found, length)}
     yield {"reads": int(found is not None)}
+
+
+def late(run: Run, length: int) -> float:
+    """Nats per character in the second halves of texts of that length: the same characters for every length."""
+    longest, half = LENGTHS[-1], length // 2
+    tokens = windows(run, CHARACTERS // HELD_OUT // longest * longest).flatten()
+    return float(nats(run, tokens[longest // 2 - half :].unfold(0, length, half))[:, -half:].mean())
 
 
 def kept(model: Any, length: int) -> int:
@@ -79,7 +85,7 @@ EXPERIMENT = Experiment(
     },
     settings=("train.batch_tokens=1024", "train.rate=2e-3"),
     small=Size(18, "train.steps=300", "system.width=128", "system.depth=2"),
-    full=Size(30, "train.steps=2000", "train.batch_tokens=8192", "system.width=256", "system.depth=4"),
+    full=Size(90, "train.steps=1200", "system.width=192", "system.depth=2"),
     measure=measure,
     predictions=(
         Prediction(
@@ -108,7 +114,7 @@ EXPERIMENT = Experiment(
     otherwise="for learned positions a table that was made longer beforehand; other positions take any length, and how "
     "well they read is another question",
     panels=(
-        Lines(y="late", title="Second half of unseen texts", label="nats per character", **OVER),
+        Lines(y="late", title="The same characters of unseen text", label="nats per character", **OVER),
         Lines(y="weights", title="A model for this length", label="weights", **OVER | {"log": "xy"}),
         Lines(y="kept", title="What it remembers of a text", label="numbers", **OVER | {"log": "xy"}),
     ),
