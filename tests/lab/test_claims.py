@@ -83,21 +83,25 @@ def run(made: Experiment, out: Path, **how):
 
 
 @pytest.mark.parametrize(
-    "outcomes, word",
+    "outcomes, word, why",
     [
-        ({0: (True, True), 1: (True, True)}, TRUE),
-        ({0: (True, False), 1: (True, True)}, HALF),
-        ({0: (True, True), 1: (False, True)}, HALF),
-        ({0: (False, True), 1: (False, True)}, NOT),
-        ({0: (False, True), 1: (False, True), 2: (True, True)}, NOT),
+        ({0: (True, True), 1: (True, True)}, TRUE, ""),
+        ({0: (True, False), 1: (True, True)}, HALF, " Failed: prediction 2 with 1 of 2 seeds."),
+        ({0: (True, True), 1: (False, True)}, HALF, " Failed: prediction 1 with 1 of 2 seeds."),
+        ({0: (False, True), 1: (False, True)}, NOT, " Failed: prediction 1 with 2 of 2 seeds."),
+        (
+            {0: (False, True), 1: (False, True), 2: (True, False)},
+            NOT,
+            " Failed: prediction 1 with 2 of 3 seeds, prediction 2 with 1 of 3 seeds.",
+        ),
     ],
 )
-def test_the_verdict_follows_from_the_seeds_that_a_prediction_held_for(made, outcomes, word):
+def test_the_verdict_follows_from_the_seeds_that_a_prediction_held_for(made, outcomes, word, why):
     rows = [{"arm": "a", "seed": seed, "first": a, "second": b} for seed, (a, b) in outcomes.items()]
     predictions = tuple(Prediction(name, lambda of, name=name: of(name, "a") > 0) for name in ("first", "second"))
     verdict = judged(replace(made, predictions=predictions, tells=lambda of: "so it is"), rows)
     assert verdict.word == word
-    assert verdict.sentence == f"{word.capitalize()}: so it is."
+    assert verdict.sentence == f"{word.capitalize()}: so it is.{why}"
 
 
 def test_numbers_are_found_by_arm_and_place_and_a_missing_one_is_an_error():

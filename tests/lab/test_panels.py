@@ -1,5 +1,7 @@
 """What panels draw: means with their spread, one seed's surface, and what the numbers are of."""
 
+from dataclasses import replace
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -69,3 +71,32 @@ def test_lines_are_means_with_a_band_from_the_lowest_to_the_highest() -> None:
     (band,) = axes.collections[0].get_paths()
     assert (band.vertices[:, 1].min(), band.vertices[:, 1].max()) == (1.0, 4.0)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("steps", "nats")
+
+
+OVER = Lines(x="length", y="score", title="Score", label="times", across="tokens", log="xy")
+
+
+def test_a_logarithmic_axis_has_its_ticks_where_something_was_measured() -> None:
+    rows = [row for length in (50, 200, 3200) for row in seeds("score", 2.0, length=length)]
+    (axes,) = drawn(OVER, rows)
+    assert {text.get_text() for text in axes.get_xticklabels()} == {"50", "200", "3200"}
+    assert not len(axes.xaxis.get_minorticklocs())
+
+
+def test_ticks_that_would_stand_on_one_another_are_left_out() -> None:
+    rows = [row for length in (1, 1000, 1001, 2_000_000) for row in seeds("score", 2.0, length=length)]
+    (axes,) = drawn(OVER, rows)
+    assert {text.get_text() for text in axes.get_xticklabels()} == {"1", "1001", "2M"}
+
+
+@pytest.mark.parametrize("log, mean", [("xy", 10.0), ("x", 50.5)])
+def test_on_a_logarithmic_axis_the_mean_is_that_of_logarithms(log: str, mean: float) -> None:
+    (axes,) = drawn(replace(OVER, log=log), seeds("score", 1.0, 100.0, length=3))
+    assert axes.lines[0].get_ydata().tolist() == pytest.approx([mean])
+
+
+@pytest.mark.parametrize("highest, extended", [(1.0, "neither"), (9.0, "max")])
+def test_what_lies_above_the_scale_of_a_map_is_told(highest: float, extended: str) -> None:
+    rows = [{"arm": "one", "seed": 0, "x": x, "y": 0, "height": height} for x, height in enumerate((0.0, highest))]
+    _, bar = drawn(replace(LAND, low=0, high=2), rows)
+    assert bar._colorbar.extend == extended

@@ -163,4 +163,10 @@ def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
         word = TRUE
     elif 2 * sum(outcomes[0]) < len(seeds):
         word = NOT
-    return Verdict(word, f"{word.capitalize()}: {experiment.tells(found)}.", held)
+    failed = [
+        f"prediction {number} with {outcome.count(False)} of {len(seeds)} seeds"
+        for number, outcome in enumerate(outcomes, 1)
+        if not all(outcome)
+    ]
+    why = f" Failed: {', '.join(failed)}." if failed else ""
+    return Verdict(word, f"{word.capitalize()}: {experiment.tells(found)}.{why}", held)

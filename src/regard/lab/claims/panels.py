@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import MARKS
@@ -85,7 +85,10 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines(Panel):
-    """A number over another, `x`: the mean over seeds, and a band from the lowest to the highest."""
+    """A number over another, `x`: the mean over seeds, and a band from the lowest to the highest.
+
+    A logarithmic axis across has its ticks where something was measured; on one upwards the mean is that of logarithms.
+    """
 
     x: str
     across: str  # the label of the horizontal axis, with its unit
@@ -102,17 +105,22 @@ class Lines(Panel):
             at, look = [x for x, _ in points], theme.style(number)
             marked = {} if len(points) <= 12 else {"marker": None}
             mark, thick = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)
-            axes.plot(at, [fmean(ys) for _, ys in points], **look | marked, markersize=mark, linewidth=thick)
+            middle = [self.middle(ys) for _, ys in points]
+            axes.plot(at, middle, **look | marked, markersize=mark, linewidth=thick)
             low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
             axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
         if "x" in self.log:
             axes.set_xscale("log", base=2)
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.set_xticks(*apart(sorted({row[self.x] for row in self.shown(rows)})), minor=False)
+            axes.xaxis.minorticks_off()
         if "y" in self.log:
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if between(value, axes.get_ylim()) else "")
         axes.set_xlabel(self.across, fontsize=9, color=theme.faint)
+
+    def middle(self, values: Sequence[float]) -> float:
+        return geometric_mean(values) if "y" in self.log and min(values) > 0 else fmean(values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +201,9 @@ class Map(Panel):
         ys, xs = (sorted(set(places)) for places in zip(*cells, strict=True))
         values = [[cells.get((y, x), float("nan")) for x in xs] for y in ys]
         mesh = axes.pcolormesh(xs, ys, values, cmap=theme.ramp, vmin=self.low, vmax=self.high, shading="nearest")
-        bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.2, pad=0.03, aspect=20)  # its numbers and unit too
+        beyond = self.high is not None and max(cells.values()) > self.high
+        more: Any = {"extend": "max"} if beyond else {}
+        bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.2, pad=0.03, aspect=20, **more)  # its numbers and unit too
         bar.set_label(self.unit or self.y, fontsize=8, color=theme.faint)
         bar.ax.tick_params(labelsize=7.5, colors=theme.faint, length=2)
         bar.outline.set_visible(False)
@@ -203,6 +213,20 @@ class Map(Panel):
 def between(value: float, limits: tuple[float, float]) -> bool:
     """Whether a logarithmic axis says this number too, beside powers of ten: 2, 5, 20 and so on where those are few."""
     return f"{value:e}"[:4] in ("2.00", "5.00") and limits[1] < 100 * limits[0]
+
+
+def apart(values: Sequence[float]) -> tuple[list[float], list[str]]:
+    """Where ticks of a logarithmic axis stand, and what they say, with room between them: from the highest down."""
+    ticks = list(values[-1:])
+    for value in reversed(values[:-1]):
+        if value * (values[-1] / values[0]) ** (1 / 9) <= ticks[-1]:
+            ticks.append(value)
+    return ticks, [counted(value) for value in ticks]
+
+
+def counted(value: float) -> str:
+    """Millions are called so."""
+    return f"{value / 1e6:.2g}M" if value >= 1e5 else f"{value:g}"
 
 
 def by_seed(rows: Sequence[Row], arm: str, name: str, at: Row) -> list[float]:
