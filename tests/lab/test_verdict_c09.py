@@ -14,7 +14,7 @@ TINY = Size(
     *(5, "system.width=24", "system.heads=2", "system.context=16", "train.steps=80", "train.batch_tokens=256"),
     *("train.warmup=10", "train.rate=1e-2"),
     characters=20_000,
-    depths=(1, 4),
+    depths=(1, 2, 4),
     read=1_600,
     land=(160, 3),
 )
@@ -55,8 +55,8 @@ def test_a_smooth_surface_without_residuals_makes_the_claim_half_true() -> None:
     rows = [
         {"arm": arm, "seed": 0, **row}
         for arm, deep in ((WITH, 2.0), (WITHOUT, 3.0))
-        for row in ({"depth": 1, "loss": 2.2, "roughness": 0.1}, {"depth": 8, "loss": deep, "roughness": 0.4})
+        for row in ({"depth": 2, "loss": 2.2, "roughness": 0.1}, {"depth": 8, "loss": deep, "roughness": 0.4})
     ]
     assert judged(experiment("C9"), rows).word == HALF
-    rows[-1]["roughness"] = 0.7
+    rows[2]["roughness"] = 0.2  # two layers, without
     assert judged(experiment("C9"), rows).word == TRUE

@@ -104,17 +104,18 @@ EXPERIMENT = Experiment(
             lambda of: gained(of, WITHOUT) <= -0.1 and gained(of, WITH) >= -0.05,
         ),
         Prediction(
-            "the surface of the deepest model is at least one and a half times as rough without residuals",
-            lambda of: of.last("roughness", WITHOUT, "depth") >= 1.5 * of.last("roughness", WITH, "depth"),
+            "with two layers, of which both ways learn, the surface is at least one and a half times as rough without",
+            lambda of: of("roughness", WITHOUT, depth=2) >= 1.5 * of("roughness", WITH, depth=2),
         ),
     ),
     tells=lambda of: (
         f"from the shallowest to the deepest model the loss in training changes by {-gained(of, WITH):+.2f} nats with "
-        f"residuals and by {-gained(of, WITHOUT):+.2f} without; roughness of the deepest one's surface "
-        f"{of.last('roughness', WITH, 'depth'):.2f} with and {of.last('roughness', WITHOUT, 'depth'):.2f} without"
+        f"residuals and by {-gained(of, WITHOUT):+.2f} without (to {of.last('loss', WITHOUT, 'depth'):.2f}); with two "
+        f"layers the surface's roughness is {of('roughness', WITH, depth=2):.2f} with them and "
+        f"{of('roughness', WITHOUT, depth=2):.2f} without"
     ),
-    otherwise="fewer layers, a grid that is finer or goes less far from the weights, or a start made for plain "
-    "networks (every layer near the identity)",
+    otherwise="fewer layers, a finer grid, or a start made for plain networks (every layer near the identity); a "
+    "model that learns nothing lies on a plateau, whose roughness says nothing",
     panels=(
         Lines(y="loss", title="Text of the training", label="nats per character", **OVER),
         Lines(y="roughness", title="Surface", label="roughness, parts of a step", **OVER),
