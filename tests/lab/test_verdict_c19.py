@@ -27,6 +27,8 @@ def table(bleu: dict[str, float], teraflops: dict[str, float]) -> list[dict]:
         (LECTURES, {**CHEAP, "bytenet": 3.0}, HALF),  # another is cheaper
         ({**LECTURES, "convs2s": 24.0}, CHEAP, HALF),  # both convolutional models below both recurrent ones
         ({**LECTURES, "gnmt": 20.0, "moe-lstm": 21.0}, CHEAP, HALF),
+        ({**LECTURES, "gnmt": 27.3}, CHEAP, NOT),  # as high is not higher, in whatever order they stand
+        ({**LECTURES, "gnmt": 26.03, "convs2s": 26.03, "bytenet": 26.03}, CHEAP, HALF),  # nor is as low lower
     ],
 )
 def test_order_and_cost_decide(bleu, teraflops, verdict) -> None:

@@ -24,6 +24,7 @@ TINY = Size(
     tokens=700,
     jobs=1,
     depth=2,
+    apart=100,
 )
 
 

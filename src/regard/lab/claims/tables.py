@@ -31,6 +31,7 @@ def rows(trial: Trial, arms: dict[str, Arm], *settings: str, name: str = "table"
                     "seed": run["seed"],
                     "millions": member["parameters"] / 1e6,
                     "teraflops": run["flops"] / 1e12,
+                    "steps": run["steps"],
                     "seconds": run["seconds"],
                 },
                 run["scores"],
