@@ -50,8 +50,7 @@ EXPERIMENT = Experiment(
         examples=[50, 200, 800],
     ),
     full=Size(
-        *(50, "system.width=256", "system.depth=4", "system.hidden=1024", "train.rate=5e-4"),
-        *("train.batch_tokens=4096",),
+        *(90, "system.width=128", "system.depth=2", "system.hidden=512", "train.rate=1e-3"),
         shapes=6,
         tuning=500,
         examples=[50, 200, 800, 3200],
@@ -74,7 +73,8 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"after {', '.join(map(str, gains(of)))} labelled sentences {told(of, TUNED)} of 100 unseen ones are told "
-        f"right with pre-training, {told(of, BRIEF)} with a fifth of it and {told(of, SCRATCH)} from scratch"
+        f"right with pre-training, {told(of, BRIEF)} with a fifth of it and {told(of, SCRATCH)} from scratch (50 by "
+        "guessing)"
     ),
     otherwise="so few labelled sentences that nothing can be learnt from them either way; thousands, from which the "
     "words can be learnt without reading before; or unlabelled texts that have nothing to do with the task",
