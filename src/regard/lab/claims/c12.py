@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
         model=["system.width=64", "system.hidden=128", "system.block=16"],
     ),
     full=Size(
-        *(1200, "train.steps=1000", "train.batch_tokens=2048"),
+        *(1500, "data.train='recall:2-8'", "system.context=20", "train.steps=1500", "train.batch_tokens=2048"),
         lengths=[1024, 2048, 4096, 8192],
         longer=[8192, 16_384, 32_768],  # for a GPU, which shorter ones leave idle
         repeats=3,
