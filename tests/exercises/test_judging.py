@@ -8,8 +8,9 @@ import torch
 
 from regard.exercises.comparing import difference
 from regard.exercises.exercise import Function
-from regard.exercises.judging import judge
+from regard.exercises.judging import Finding, judge
 from regard.exercises.tasks import exercise
+from regard.objectives.gleu import ngrams
 from tests.exercises import answers
 
 
@@ -84,21 +85,67 @@ def test_an_input_that_is_changed_is_named() -> None:
     assert found.mistake == "changes its input" and "softmax([1 2]) changes scores; work on a copy" in found.text
 
 
-def test_two_mistakes_at_once_are_both_named() -> None:
-    """No scaling, and nan for a text without keys: each explains its own inputs."""
+def mistakes(found: list[Finding]) -> list[str]:
+    return [each.mistake for each in found]
+
+
+def test_two_mistakes_that_show_on_different_inputs_are_both_named() -> None:
+    """Each with an input that it explains."""
+
+    def twice(logits: torch.Tensor, targets: torch.Tensor, smoothing: float) -> torch.Tensor:
+        v = logits.shape[-1]
+        wanted = torch.full_like(logits, smoothing / (v - 1)).scatter(1, targets[:, None], 1 - smoothing)
+        return -(wanted * logits.softmax(-1).log()).sum(-1)
+
+    found = judge(exercise("label_smoothing"), twice)
+    assert mistakes(found)[0:4:2] == ["spread over the others alone", "log of a softmax"]
+    assert "label_smoothing([1 3]" in found[1].text and "is inf" in found[3].text
+
+
+def test_the_example_is_one_that_the_named_mistake_explains() -> None:
+    """No scaling and no mask: the first input has no padding, so that scaling alone shows there."""
 
     def twice(query, key, value, present):
+        weights = (query @ key.mT).softmax(-1)
+        return weights, weights @ value
+
+    hint, shown, rest, *laws = judge(exercise("attention"), twice)
+    assert hint.mistake == "no scaling" and shown.text.startswith("attention([1 1 3 2]")
+    assert rest.text.startswith("something else too: attention([2 3 5 7]") and set(mistakes(laws)) == {"a law"}
+
+    def nan_too(query, key, value, present):
         weights = (query @ key.mT).masked_fill(~present[:, None, None], -math.inf).softmax(-1)
         return weights, weights @ value
 
-    found = [each.mistake for each in judge(exercise("attention"), twice)]
-    assert found[0] == "no scaling" and found[1] == "another result"
+    assert mistakes(judge(exercise("attention"), nan_too))[:3] == ["no scaling", "another result", "another result"]
 
+
+def test_no_second_mistake_is_named_by_chance() -> None:
+    """An empty text that counts as perfect, as of 'runs of four alone': other inputs speak against that."""
+
+    def own_only(tokens: list[int], reference: list[int]) -> float:
+        ours, theirs = ngrams(tokens), ngrams(reference)
+        return (ours & theirs).total() / ours.total() if ours else 1.0
+
+    found = judge(exercise("gleu"), own_only)
+    assert mistakes(found) == ["precision alone", "another result", "another result", "a law"]
+    assert found[2].text.startswith("something else too: gleu([], [3, 4]): gleu should be 0 and is 1")
+
+
+def test_no_first_mistake_is_named_by_chance() -> None:
+    gleu = answers.gleu
+    (found,) = judge(exercise("gleu"), lambda one, two: gleu(one, two) if one and two else 1.0)
+    assert found.text == "gleu([], [3, 4]): gleu should be 0 and is 1", "alone, and the rest is right"
+    found = judge(exercise("gleu"), lambda one, two: gleu(one, two) / 2 if one else 1.0)
+    assert mistakes(found)[0] == "another result", "the last of many inputs is explained by chance"
+
+
+def test_what_is_wrong_beside_the_named_mistake_is_told_too() -> None:
     def rows_and_end(totals, chances, beam, end):
         wrong = answers.beam_step([0.0] * len(totals), chances, beam, end)
         return wrong if beam != 2 else ([*wrong[0]], [])
 
-    assert judge(exercise("beam_step"), rows_and_end)[0].mistake == "totals left out"
+    assert mistakes(judge(exercise("beam_step"), rows_and_end))[0] == "totals left out"
 
 
 def test_a_function_that_is_right_on_the_inputs_must_obey_the_laws_too() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.errors import UserError
-from regard.exercises.exercise import LEVELS, Exercise, Slip
+from regard.exercises.exercise import LEVELS, Exercise, Function, Slip
 from regard.exercises.judging import answer, judge
 from regard.exercises.tasks import EXERCISES, exercise
 from regard.lectures import entries
@@ -14,8 +14,13 @@ from tests.exercises import answers
 
 every_exercise = pytest.mark.parametrize("task", EXERCISES.values(), ids=lambda task: task.name)
 every_slip = pytest.mark.parametrize(
-    ("task", "slip"),
-    [pytest.param(task, slip, id=f"{task.name}-{slip.name}") for task in EXERCISES.values() for slip in task.slips],
+    ("task", "slip", "wrong"),
+    [
+        pytest.param(task, slip, wrong, id=f"{task.name}-{slip.name}-{way}")
+        for task in EXERCISES.values()
+        for slip in task.slips
+        for way, wrong in enumerate(slip.ways)
+    ],
 )
 GENERAL = ("another result", "a law", "stops")  # findings that are no named mistake
 
@@ -37,8 +42,8 @@ def test_nothing_written_fails(task: Exercise) -> None:
 
 
 @every_slip
-def test_a_known_mistake_is_called_by_its_name_alone(task: Exercise, slip: Slip) -> None:
-    found = judge(task, slip.wrong)
+def test_a_known_mistake_is_called_by_its_name_alone(task: Exercise, slip: Slip, wrong: Function) -> None:
+    found = judge(task, wrong)
     assert found[0].mistake == slip.name and found[0].text == slip.hint
     assert [each.mistake for each in found if each.mistake not in GENERAL] == [slip.name]
     assert {"another result", "stops"} & {each.mistake for each in found}

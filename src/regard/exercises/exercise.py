@@ -34,11 +34,19 @@ class Dice:
 
 @dataclass(frozen=True)
 class Slip:
-    """A mistake that is often made: the function with it, and what to say to whoever made it."""
+    """A mistake that is often made: the function with it, and what to say to whoever made it.
+
+    One mistake may be made in several ways, with other wrong results or other errors.
+    """
 
     name: str
     hint: str
     wrong: Function
+    others: tuple[Function, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Function, ...]:
+        return (self.wrong, *self.others)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ Each known mistake is a function too. The mistake that gives the student's own w
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from regard.exercises.comparing import difference, shown
 from regard.exercises.exercise import Exercise, Function, Slip
+from regard.exercises.stops import known_stop
 from regard.shapes import Tensor
 
 MOST = 200  # characters of what an error says
@@ -47,16 +47,31 @@ class Stopped:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """One input, what came out of it, and in words where that differs from what should have."""
+    """One input, what should come out of it, what did, and in words where that differs: nothing where it is right."""
 
     given: tuple[Any, ...]
+    wanted: Any
     found: Any
     told: str
 
 
+@dataclass(frozen=True)
+class Guess:
+    """A mistake that may have been made: wrong results that it gives too, and how many inputs speak against it."""
+
+    slip: Slip
+    fits: list[Tried]
+    against: int
+
+    def likely(self, left: list[Tried]) -> bool:
+        """Whether it is no chance: it explains the first wrong result or half of them, and more than it gets wrong."""
+        first = left[0] in self.fits
+        return (first or 2 * len(self.fits) >= len(left)) and len(self.fits) > self.against
+
+
 def judge(exercise: Exercise, function: Function, file: str = "") -> list[Finding]:
     """What is wrong with a function, likeliest mistakes first; nothing where it is right."""
-    failed, dice = [], exercise.dice
+    tried, dice = [], exercise.dice
     for given in exercise.cases(dice):
         wanted, kept = exercise.solution(*deepcopy(given)), deepcopy(given)
         found = answer(function, kept)
@@ -65,34 +80,61 @@ def judge(exercise: Exercise, function: Function, file: str = "") -> list[Findin
             return [*explained_stop(exercise, given, found), stopped]
         if touched := changed(exercise, given, kept):
             return [Finding("changes its input", f"{call(exercise, given)} changes {touched}; work on a copy of it")]
-        if told := difference(wanted, found, exercise.gives):
-            failed.append(Tried(given, found, told))
-    return [*explained(exercise, failed), *broken(exercise, function, sound=not failed)]
+        tried.append(Tried(given, wanted, found, difference(wanted, found, exercise.gives)))
+    return [*explained(exercise, tried), *broken(exercise, function, sound=not any(each.told for each in tried))]
 
 
-def explained(exercise: Exercise, failed: list[Tried]) -> list[Finding]:
-    """Mistakes that give the same wrong results, whichever explains most first, and where it first differs."""
-    findings, left = [], failed
+def explained(exercise: Exercise, tried: list[Tried]) -> list[Finding]:
+    """Mistakes that give the same wrong results, whichever explains most first, each with where it first differs.
+
+    A second one must explain what the first does not, and agree with all that is right or explained already.
+    """
+    findings: list[Finding] = []
+    left = [each for each in tried if each.told]
+    known = [each for each in tried if not each.told]
     while left:
-        makes = {slip.name: [tried for tried in left if explains(exercise, slip, tried)] for slip in exercise.slips}
-        best = max(exercise.slips, key=lambda slip: len(makes[slip.name]))
-        if not makes[best.name]:
-            break
-        findings.append(Finding(best.name, best.hint))
-        left = [tried for tried in left if tried not in makes[best.name]]
-    first = (left or failed)[:1]
-    return findings + [Finding("another result", f"{call(exercise, tried.given)}: {tried.told}") for tried in first]
+        guesses = [guess(exercise, slip, way, left, known) for slip in exercise.slips for way in slip.ways]
+        likely = [each for each in guesses if each.likely(left)]
+        if not likely:
+            return [*findings, example(exercise, left[0], "something else too: " if findings else "")]
+        best = max(likely, key=lambda each: (len(each.fits), -each.against))
+        findings += [Finding(best.slip.name, best.slip.hint), example(exercise, best.fits[0])]
+        known += best.fits
+        left = [each for each in left if each not in best.fits]
+    return findings
+
+
+def guess(exercise: Exercise, slip: Slip, way: Function, left: list[Tried], known: list[Tried]) -> Guess:
+    """What speaks for a mistake in results that are `left` to explain, and against it in those that are `known`."""
+    fits = [each for each in left if explains(exercise, way, each)]
+    against = [each for each in known if fits and not harmless(exercise, way, each)]
+    return Guess(slip, fits, len(against))
+
+
+def example(exercise: Exercise, tried: Tried, before: str = "") -> Finding:
+    return Finding("another result", f"{before}{call(exercise, tried.given)}: {tried.told}")
 
 
 def explained_stop(exercise: Exercise, given: tuple[Any, ...], found: Stopped) -> list[Finding]:
-    """The first mistake that stops at the same, if any."""
-    alike = (slip for slip in exercise.slips if found.alike(answer(slip.wrong, deepcopy(given))))
-    return [Finding(slip.name, slip.hint) for slip in islice(alike, 1)]
+    """The first mistake that stops at the same, if any, or else what the error itself tells."""
+    for slip in exercise.slips:
+        if any(found.alike(answer(way, deepcopy(given))) for way in slip.ways):
+            return [Finding(slip.name, slip.hint)]
+    known = known_stop(found.said)
+    return [Finding(*known)] if known else []
 
 
-def explains(exercise: Exercise, slip: Slip, tried: Tried) -> bool:
-    theirs = answer(slip.wrong, deepcopy(tried.given))
+def explains(exercise: Exercise, way: Function, tried: Tried) -> bool:
+    theirs = answer(way, deepcopy(tried.given))
     return not isinstance(theirs, Stopped) and not difference(theirs, tried.found, exercise.gives)
+
+
+def harmless(exercise: Exercise, way: Function, tried: Tried) -> bool:
+    """Whether a mistake could have been made with this result: it does not show here, or is what shows."""
+    theirs = answer(way, deepcopy(tried.given))
+    return not isinstance(theirs, Stopped) and any(
+        not difference(each, theirs, exercise.gives) for each in (tried.wanted, tried.found)
+    )
 
 
 def broken(exercise: Exercise, function: Function, *, sound: bool) -> list[Finding]:

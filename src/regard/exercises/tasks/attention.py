@@ -129,6 +129,12 @@ exercise = Exercise(
             "it is queries and keys that are multiplied: take the root of their width, query.shape[-1], not of value's",
             by_values,
         ),
+        Slip("context before weights", "return weights first, then context", lambda *given: solution(*given)[::-1]),
+        Slip(
+            "causal too",
+            "padding alone is hidden: a token may look at what follows it, there is no causal mask here",
+            weighing(lambda s, allow: softmax_or_zero(filled(s, allow & torch.ones(s.shape[-2:]).tril().bool()))),
+        ),
         Slip(
             "softmax over queries",
             "the softmax goes over keys, the last axis",

@@ -66,6 +66,16 @@ def of_each(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
     return parted(sorted(candidates, reverse=True)[:beam], end)
 
 
+def every(totals: list[float], chances: Tensor) -> list[Candidate]:
+    pairs = product(range(len(totals)), range(chances.shape[1]))
+    return sorted(((totals[row] + chances[row, token].item(), row, token, 0.0) for row, token in pairs), reverse=True)
+
+
+def all_ends(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
+    going, done = parted(every(totals, chances), end)
+    return going[:beam], done
+
+
 def multiplied(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
     pairs = product(range(len(totals)), range(chances.shape[1]))
     candidates = [(totals[row] * chances[row, token].item(), row, token, 0.0) for row, token in pairs]
@@ -74,8 +84,7 @@ def multiplied(totals: list[float], chances: Tensor, beam: int, end: int) -> Fou
 
 
 def worst(totals: list[float], chances: Tensor, beam: int, end: int) -> Found:
-    pairs = product(range(len(totals)), range(chances.shape[1]))
-    candidates = sorted((totals[row] + chances[row, token].item(), row, token, 0.0) for row, token in pairs)
+    candidates = every(totals, chances)[::-1]
     return parted(candidates, end, beam)[0], parted(candidates[:beam], end)[1]
 
 
@@ -137,6 +146,11 @@ exercise = Exercise(
             "ends of any rank",
             "a candidate that ends is finished only among the best `beam` of all candidates",
             ends_anywhere,
+        ),
+        Slip(
+            "all ends are done",
+            "done has those ends alone that stand among the best `beam` of all candidates, not every one there is",
+            all_ends,
         ),
         Slip("ends go on", "a candidate whose token is `end` is done, it does not go on", never_ends),
         Slip("multiplied", "logarithms are added: total plus log-probability", multiplied),

@@ -53,10 +53,20 @@ def closed(tokens: list[int], spans: Spans, sentinels: list[int]) -> Cut:
 
 def shifting(tokens: list[int], spans: Spans, sentinels: list[int]) -> Cut:
     """Each run is cut out of what is already shorter, at its old place."""
-    source = list(tokens)
+    return shifting_both(tokens, spans, sentinels)[0], solution(tokens, spans, sentinels)[1]
+
+
+def shifting_both(tokens: list[int], spans: Spans, sentinels: list[int]) -> Cut:
+    """And what is cut out is taken from there too."""
+    source, target = list(tokens), []
     for sentinel, (begin, end) in zip(sentinels, spans, strict=False):
+        target += [sentinel, *source[begin:end]]
         source[begin:end] = [sentinel]
-    return source, solution(tokens, spans, sentinels)[1]
+    return source, target
+
+
+def no_rest(tokens: list[int], spans: Spans, sentinels: list[int]) -> Cut:
+    return solution(tokens[: spans[-1][1]], spans, sentinels)
 
 
 def after(tokens: list[int], spans: Spans, sentinels: list[int]) -> Cut:
@@ -116,7 +126,9 @@ exercise = Exercise(
             "places that have moved",
             "once a run is cut out, what follows has moved: cut from the last run to the first, or build a new list",
             shifting,
+            (shifting_both,),
         ),
+        Slip("no rest", "what stands after the last run belongs to source too", no_rest),
         Slip("sentinels after the runs", "a sentinel comes before what was cut out, not after it", after),
         Slip("a last sentinel", "target ends with the last run; no sentinel follows it here", closed),
         Slip("source and target exchanged", "return source first", lambda *given: solution(*given)[::-1]),

@@ -31,6 +31,10 @@ def outside(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (spread + eps) * gain + bias
 
 
+def no_eps(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:
+    return normed(x, 0.0) * gain + bias
+
+
 def no_root(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) * gain + bias
 
@@ -85,6 +89,7 @@ exercise = Exercise(
             "give keepdim=True: a mean over the last axis is [b t], which does not fit beside [b t w]",
             lambda x, gain, bias, eps: x - x.mean(-1),
         ),
+        Slip("no eps", "add eps to the variance: it counts where the variance is tiny", no_eps),
         Slip("eps outside the root", "eps is added to the variance, inside of the root", outside),
         Slip(
             "wrong axis",
@@ -108,6 +113,11 @@ exercise = Exercise(
             "no gain",
             "multiply by gain before the bias is added",
             lambda x, gain, bias, eps: solution(x, torch.ones_like(gain), bias, eps),
+        ),
+        Slip(
+            "bias before gain",
+            "multiply by gain first, then add bias: here the gain multiplies the bias too",
+            lambda x, gain, bias, eps: (normed(x, eps) + bias) * gain,
         ),
         Slip("no bias", "add the bias at the end", lambda x, gain, bias, eps: solution(x, gain, 0 * bias, eps)),
         Slip(

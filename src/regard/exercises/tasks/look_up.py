@@ -36,6 +36,10 @@ def turned(tokens: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
     return rows.transpose(1, 2), vectors
 
 
+def marked(tokens: Tensor, width: int) -> Tensor:
+    return (tokens[..., None] == torch.arange(width)).float()
+
+
 def one_each(function: Function, dice: Dice) -> bool:
     rows, _ = function(dice.below(13, 2, 5), dice.normal(13, 3))
     return torch.equal(rows.sum(-1), torch.ones(2, 5))
@@ -76,6 +80,16 @@ exercise = Exercise(
             "as long as a vector",
             "a one-hot vector has as many numbers as there are words, table.shape[0], not as a word's vector has",
             lambda tokens, table: (rows := torch.eye(table.shape[1])[tokens], rows @ table),
+            (
+                lambda tokens, table: (marked(tokens, table.shape[1]), table[tokens]),
+                lambda tokens, table: (rows := marked(tokens, table.shape[1]), rows @ table),
+                lambda tokens, table: torch.zeros(*tokens.shape, table.shape[1]).scatter(-1, tokens[..., None], 1.0),
+            ),
+        ),
+        Slip(
+            "vectors for one_hot",
+            "the first result is what multiplies the table, one_hot [b t v]; the rows of the table are the second",
+            lambda tokens, table: (table[tokens], table[tokens]),
         ),
         Slip("axes of one_hot", "the axis of the vocabulary comes last: one_hot is [b t v]", turned),
     ),

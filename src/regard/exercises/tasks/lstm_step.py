@@ -69,6 +69,11 @@ def coupled(layers: list[Tensor], cell: Tensor) -> State:
     return shown(keep * cell + (1 - keep) * layers[2].tanh(), layers[3])
 
 
+def cut_along_texts(x: Tensor, hidden: Tensor, cell: Tensor, into: Tensor, again: Tensor, bias: Tensor) -> State:
+    one, two, three, four = (x @ into.T + hidden @ again.T + bias).chunk(4, 0)
+    return shown(one.sigmoid() * three.tanh() + two.sigmoid() * cell, four)
+
+
 def case(dice: Dice, b: int, i: int, w: int) -> tuple[Tensor, ...]:
     return tuple(dice.normal(*shape) for shape in ((b, i), (b, w), (b, w), (4 * w, i), (4 * w, w), (4 * w,)))
 
@@ -115,6 +120,22 @@ exercise = Exercise(
             "no bias",
             "add the bias to the four layers",
             lambda x, hidden, cell, into, again, bias: solution(x, hidden, cell, into, again, 0 * bias),
+        ),
+        Slip(
+            "layers not turned",
+            "the rows of `into` and `again` are the layers: x @ into.T + hidden @ again.T",
+            lambda x, hidden, cell, into, again, bias: x @ into + hidden @ again + bias,
+            (
+                lambda x, hidden, cell, into, again, bias: x @ into.T + hidden @ again + bias,
+                lambda x, hidden, cell, into, again, bias: into @ x + again @ hidden + bias,
+                lambda x, hidden, cell, into, again, bias: into @ x.T + again @ hidden.T + bias,
+            ),
+        ),
+        Slip(
+            "cut along the texts",
+            "the four layers stand side by side in the last axis, chunk(4, dim=-1); the first axis is that of texts",
+            cut_along_texts,
+            (lambda x, hidden, cell, into, again, bias: (x @ into.T + hidden @ again.T + bias).chunk(4, 0)[1],),
         ),
         Slip("cell before hidden", "return hidden first, then cell", lambda *given: solution(*given)[::-1]),
     ),

@@ -69,6 +69,14 @@ def no_output(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tens
     return solution(x, query, key, value, torch.eye(x.shape[-1]), heads)
 
 
+def no_value(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int) -> Tensor:
+    return solution(x, query, key, torch.eye(x.shape[-1]), output, heads)
+
+
+def output_turned(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int) -> Tensor:
+    return solution(x, query, key, value, output.T, heads)
+
+
 def one_head(x: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int) -> Tensor:
     return solution(x, query, key, value, output, 1)
 
@@ -135,6 +143,8 @@ exercise = Exercise(
         ),
         Slip("one head", "all columns are one head: cut them into `heads`", one_head),
         Slip("no output", "the heads are put side by side; now multiply by to_output", no_output),
+        Slip("no values", "what is mixed are the values, x @ to_value, not x itself", no_value),
+        Slip("output turned", "multiply by to_output as it is, without turning it", output_turned),
         Slip("matrices turned", "x @ matrix is meant, without turning the matrix", turned),
     ),
     laws=(

@@ -1,5 +1,7 @@
 """Drawing from the likeliest tokens alone (B11)."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -46,6 +48,10 @@ def left(scores: Tensor, p: float) -> Tensor:
     return top_p(scores, p).softmax(-1)
 
 
+def chances(scores: Tensor, p: float, other: float = 0.0) -> Tensor:
+    return scores.softmax(-1).masked_fill(top_p(scores, p) == -torch.inf, other)
+
+
 def never_empty(function: Function, dice: Dice) -> bool:
     scores = 3 * dice.normal(5, 11)
     found = function(scores, 0.01)
@@ -55,9 +61,9 @@ def never_empty(function: Function, dice: Dice) -> bool:
 def fewest(function: Function, dice: Dice) -> bool:
     """What is kept reaches p, and without its least it does not."""
     scores = 2 * dice.normal(5, 11)
-    chances = scores.softmax(-1).masked_fill(function(scores, 0.8) == -torch.inf, 0.0)
-    least = chances.masked_fill(chances == 0, 2.0).amin(-1)
-    return bool((chances.sum(-1) >= 0.8).all() and (chances.sum(-1) - least < 0.8).all())
+    kept = scores.softmax(-1).masked_fill(function(scores, 0.8) == -torch.inf, 0.0)
+    least = kept.masked_fill(kept == 0, 2.0).amin(-1)
+    return bool((kept.sum(-1) >= 0.8).all() and (kept.sum(-1) - least < 0.8).all())
 
 
 exercise = Exercise(
@@ -101,7 +107,17 @@ exercise = Exercise(
             "how many are kept depends on how likely they are; this keeps the same number in each row",
             lambda scores, p: top_k(scores, round(p * scores.shape[-1])),
         ),
-        Slip("probabilities", "return the scores as they were, not their softmax", left),
+        Slip(
+            "probabilities",
+            "return the scores as they were, not their softmax",
+            left,
+            (chances, partial(chances, other=-torch.inf)),
+        ),
+        Slip(
+            "sorted scores",
+            "return each score at its token's own place, not sorted: carry what is kept back to there (scatter)",
+            lambda scores, p: top_p(scores, p).sort(descending=True).values,
+        ),
         Slip(
             "zeros for what is dropped",
             "a score of 0 can still be drawn: put -inf there",

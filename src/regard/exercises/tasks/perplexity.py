@@ -93,6 +93,16 @@ exercise = Exercise(
             "torch.log is the natural logarithm, so the power is e's: exp(mean), not 2 ** mean",
             lambda *given: 2 ** math.log(solution(*given)),
         ),
+        Slip(
+            "log of base 2",
+            "exp belongs to the natural logarithm: take log in place of log2",
+            lambda *given: solution(*given) ** (1 / math.log(2)),
+        ),
+        Slip(
+            "targets moved again",
+            "targets are what stands at each place already: do not move them by one against the logits",
+            lambda logits, targets: solution(logits[:, :-1], targets[:, 1:]),
+        ),
         Slip("sign", "minus the log: this is one over the perplexity", lambda *given: 1 / solution(*given)),
     ),
     laws=(

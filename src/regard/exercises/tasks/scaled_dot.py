@@ -58,6 +58,20 @@ exercise = Exercise(
             lambda query, key: plain(query, key) * math.sqrt(query.shape[-1]),
         ),
         Slip(
+            "root of the model's width",
+            "take the root of a head's width, query.shape[-1], not of that of all heads together",
+            lambda query, key: plain(query, key) / math.sqrt(query.shape[1] * query.shape[-1]),
+        ),
+        Slip(
+            "product in place of dot product",
+            "`*` multiplies number by number: dot products of all queries and keys are query @ key.transpose(-2, -1)",
+            lambda query, key: query * key,
+            (
+                lambda query, key: query * key / math.sqrt(query.shape[-1]),
+                lambda query, key: query * key.transpose(-2, -1),
+            ),
+        ),
+        Slip(
             "root of the keys",
             "it is the width that makes dot products grow: take the root of query.shape[-1], not of how many keys",
             lambda query, key: plain(query, key) / math.sqrt(key.shape[-2]),

@@ -62,7 +62,7 @@ exercise = Exercise(
         ),
         Slip(
             "sum without keepdim",
-            "give keepdim=True: a sum over the last axis is [q], and [q k] over [q] pairs columns with rows",
+            "give keepdim=True: a sum or maximum over keys is [q], and [q k] beside [q] pairs columns with rows",
             lambda scores: scores.exp() / scores.exp().sum(-1),
         ),
         Slip("wrong axis", "the softmax goes over keys, the last axis: dim=-1", lambda scores: scores.softmax(0)),
