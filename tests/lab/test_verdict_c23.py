@@ -38,7 +38,7 @@ def test_a_table_of_places_decides(tmp_path: Path, settings: tuple[str, ...], ve
         (-0.05, 1, 1, TRUE, "RNN 1024 (-0.05 nats)"),
         (0.2, 1, 1, NOT, "RNN 1024 (+0.20 nats)"),  # it takes long texts and does not read them
         (0.05, 2, 1, NOT, "learned positions 128 (+1.00 nats)"),
-        (0.05, 1, 2, HALF, "an RNN has 2 times the weights"),
+        (0.05, 1, 2, HALF, "it has 2 times the weights"),
     ],
 )
 def test_the_verdict_follows_from_how_long_texts_are_read(

@@ -169,4 +169,5 @@ def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
         if not all(outcome)
     ]
     why = f" Failed: {', '.join(failed)}." if failed else ""
-    return Verdict(word, f"{word.capitalize()}: {experiment.tells(found)}.{why}", held)
+    sure = " (one seed)" if len(seeds) == 1 else ""
+    return Verdict(word, f"{word.capitalize()}{sure}: {experiment.tells(found)}.{why}", held)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import MARGIN, axes_at, drawing, saved, write
 from regard.lab.claims.experiment import Experiment
-from regard.lab.claims.panels import Panel, Theme
+from regard.lab.claims.panels import Lines, Panel, Theme
 from regard.lab.claims.trial import Row
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
                 show(panel, axes_at(sheet, left, top, panel.wide, TALL), results["rows"], names, theme)
                 left += panel.wide + GAP
             top += TALL + FOOT
-        legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme)
+        lined = any(isinstance(panel, Lines) for panel in experiment.panels)
+        legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme, lined)
         lines(sheet, verdict, below + key + 0.25, theme.ink, weight="bold")
         if len(results["seeds"]) > 1:
             lines(sheet, [seeds], below + key + 0.3 + 0.2 * len(verdict), theme.faint)
@@ -83,11 +84,14 @@ def plain(axes: "Axes", theme: Theme) -> None:
     axes.spines[["left", "bottom"]].set_color(theme.line)
 
 
-def legend(axes: "Axes", names: list[str], columns: int, theme: Theme) -> None:
-    """Mark and name of each arm."""
+def legend(axes: "Axes", names: list[str], columns: int, theme: Theme, lined: bool) -> None:
+    """Mark and name of each arm; a square where it has no line."""
     axes.set_axis_off()
     axes.set(xlim=(0, columns), ylim=(-(-len(names) // columns), 0))
     for number, name in enumerate(names):
         x, y = number % columns, number // columns + 0.5
-        axes.plot([x + 0.02, x + 0.12], [y, y], **theme.style(number), markersize=5, linewidth=1.7)
+        if lined:
+            axes.plot([x + 0.02, x + 0.12], [y, y], **theme.style(number), markersize=5, linewidth=1.7)
+        else:
+            axes.plot([x + 0.07], [y], color=theme.style(number)["color"], marker="s", markersize=8)
         axes.text(x + 0.16, y, name, fontsize=9, color=theme.ink, va="center")
