@@ -44,7 +44,7 @@ EXPERIMENT = Experiment(
     arms={name: Arm(name) for name in (*OTHERS, TRANSFORMER)},
     settings=("train.batch_tokens=400",),
     small=Size(120, tokens=120_000, jobs=2),
-    full=Size(600, "data.train=road-long", tokens=450_000, jobs=15),
+    full=Size(600, "data.train=road-long", tokens=300_000, jobs=15),
     together=True,
     timed=("seconds",),
     measure=measure,

@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
     ),
     full=Size(
         *(800, "system.width=128", "train.batch_tokens=3000"),
-        **MIDDLE | {"tokens": 250_000, "jobs": 15},
+        **MIDDLE | {"tokens": 200_000, "jobs": 15},
     ),
     together=True,
     timed=("seconds",),
