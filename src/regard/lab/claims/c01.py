@@ -108,16 +108,18 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"from the shortest text to the longest the steps of a layer go from {grown(of, RNN, 'steps')} in an RNN, "
-        f"{grown(of, LSTM, 'steps')} in an LSTM and {grown(of, ATTENTION, 'steps')} with attention (four layers begin "
-        f"with {of('all', RNN, depth=4):g}, {of('all', LSTM, depth=4):g} and {of('all', ATTENTION, depth=4):g}), and "
-        f"the time from {grown(of, RNN, 'ms')}, {grown(of, LSTM, 'ms')} and {grown(of, ATTENTION, 'ms')} ms (powers of "
-        f"the length {power(of, RNN, 'ms'):.2f}, {power(of, LSTM, 'ms'):.2f}, {power(of, ATTENTION, 'ms'):.2f})"
+        f"{grown(of, LSTM, 'steps')} in an LSTM and {grown(of, ATTENTION, 'steps')} with attention (four layers take, "
+        f"for the shortest, {of('all', RNN, depth=4):g}, {of('all', LSTM, depth=4):g} and "
+        f"{of('all', ATTENTION, depth=4):g}), and the time from {grown(of, RNN, 'ms')}, {grown(of, LSTM, 'ms')} and "
+        f"{grown(of, ATTENTION, 'ms')} ms (powers of the length {power(of, RNN, 'ms'):.2f}, "
+        f"{power(of, LSTM, 'ms'):.2f}, {power(of, ATTENTION, 'ms'):.2f})"
     ),
     otherwise="for steps nothing; for time the machine: one thread of a processor does one thing after another and "
-    "needs time for attention's work, which grows faster than the text; a GPU that is not yet full does not",
+    "needs time for attention's work, which grows faster than the text; a GPU that is not yet full does "
+    "not; and on a GPU longer texts: a short one costs hardly more than the call, so that an RNN's time grows late",
     panels=(
         Lines(y="steps", title="Steps of a layer", label="matrix products in a row", **OVER),
-        Lines(x="depth", y="all", title="The shortest text", across="layers", label="products in a row", log="xy"),
+        Lines(x="depth", y="all", title="Steps of layers, shortest text", across="layers", label="in a row", log="xy"),
         Lines(y="ms", title="Time of reading", label="milliseconds", **OVER),
     ),
 )
