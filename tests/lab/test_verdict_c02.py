@@ -65,6 +65,11 @@ def test_the_verdict_follows_from_what_is_recalled_from_where(changed: dict, ver
     assert judged(experiment("C2"), rows(**changed)).word == verdict
 
 
+def test_the_sentence_names_the_worst_recall_within_the_reach_of_windows() -> None:
+    told = judged(experiment("C2"), rows() + [{**row, "seed": 1} for row in rows(**{THREE: (99, 40, 9, 8)})]).sentence
+    assert f"from within their reach at worst 99 ({ONE}: 6 steps) and 40 ({THREE}: 18 steps)" in told
+
+
 def test_a_digit_that_is_never_reached_takes_no_number_of_steps() -> None:
     found = [row for row in rows() if row["arm"] != ONE or row["distance"] <= NEAR]
     far = [{key: value for key, value in row.items() if key != "steps"} for row in rows() if row not in found]

@@ -58,6 +58,12 @@ def test_a_window_has_no_derivative_beyond_it():
     assert (slopes(model, torch.randint(11, (2, 9))) > 0).tolist() == [True] * 5 + [False] * 4
 
 
+def test_how_far_windows_reach_is_as_the_method_says() -> None:
+    system = read("window-lm", experiment("C18").arms[WINDOW].settings).system
+    assert (system.depth, system.window) == (3, 5)
+    assert "three layers of windows of 5 tokens, which reach 12 steps back" in experiment("C18").method
+
+
 def rows(before: float, large: float, recall: float) -> list[dict]:
     """As if measured."""
     sizes = {RNN: before, LARGE: large, LSTM: 1e-9, WINDOW: 1e-30, ATTENTION: 1.5}
