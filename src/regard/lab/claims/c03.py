@@ -104,7 +104,8 @@ EXPERIMENT = Experiment(
         + "{:.0f} and {:.0f} with attention".format(*ends(of, ATTENTION))
     ),
     otherwise="a vector wide enough for the longest passage and training enough to fill it; or passages so short, or "
-    "models so little trained, that both are alike",
+    "models so little trained, that both are alike; and reading the source both ways, in which the two differ here "
+    "beside attention",
     panels=(
         Lines(x="words", y="bleu", title="Unseen passages", across="words in a passage", label="BLEU"),
         Lines(x="step", y="loss", title="Training", across="steps", label="nats per token"),

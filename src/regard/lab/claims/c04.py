@@ -102,7 +102,8 @@ EXPERIMENT = Experiment(
         f"statements and questions of the same words are told apart in {of('right', WITH, task=ORDER):.0%} of the "
         f"cases with positions and in {of('right', WITHOUT, task=ORDER):.0%} without, moods in "
         f"{of('right', WITH, task=MOODS):.0%} and {of('right', WITHOUT, task=MOODS):.0%}; shuffled words change a "
-        f"chance by up to {most(of, WITH):.0%} with and {most(of, WITHOUT):.1g} without"
+        f"chance by up to {most(of, WITH):.0%} with and "
+        + (f"{most(of, WITHOUT):.2%} without" if most(of, WITHOUT) >= 1e-4 else "less than 0.01% without")
     ),
     otherwise="a mask that hides the future: a decoder without positions knows at least how much it sees, which is "
     "more at every token; in an encoder nothing would",

@@ -101,10 +101,11 @@ EXPERIMENT = Experiment(
         f"{lost(of, SINUSOIDS, 4):+.2f} nats, learned positions {'refuse' if refused(of, LEARNED) else 'read on'}, and "
         f"at four times the relative ones lose "
         + ", ".join(f"{lost(of, arm, 4):+.2f} ({arm})" for arm in RELATIVE)
-        + f"; no positions {lost(of, NONE, 4):+.2f}"
+        + f"; no positions at all lose {lost(of, NONE, 4):+.2f}"
     ),
     otherwise="training on windows of many lengths, or a scheme stretched to the longer text (system.rotary_factor); "
-    "learned positions have no vector for a place that they never saw",
+    "learned positions have no vector for a place that they never saw, T5 has buckets for far distances, but "
+    "training fills them rarely or never, and rotary turns by angles never met, which may cost more than no positions",
     panels=(
         Lines(
             x="times",
