@@ -49,6 +49,19 @@ def test_where_a_stack_of_attention_alone_passes_one_whole_layer_the_claim_is_ha
     assert judged(experiment("C6"), rows((2.0, 2.1), (1.5, 1.95))).word == HALF
 
 
+def test_models_of_equal_size_are_told_beside_one_another() -> None:
+    sizes = [(WITH, 1, 900), (WITH, 8, 5000), (WITHOUT, 1, 300), (WITHOUT, 8, 905)]
+    found = [
+        {**row, "parameters": size}
+        for row in rows((2.0, 2.5), (1.5, 2.3))
+        for arm, depth, size in sizes
+        if (row["arm"], row["depth"]) == (arm, depth)
+    ]
+    told = judged(experiment("C6"), found).sentence
+    assert "a model of depth 1 with them has 2.00 nats and one of 8 without 2.30." in told
+    assert "as many parameters" not in judged(experiment("C6"), rows((2.0, 2.5), (1.5, 2.3))).sentence
+
+
 def rows(shallow: tuple[float, float], deep: tuple[float, float]) -> list[Row]:
     return [
         {"arm": arm, "seed": 0, "depth": depth, "loss": loss}

@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
     claim="Attention alone only re-averages values: without the feed-forward layer, stacking gains little.",
     method="GPTs of one layer and of more on the characters of Python's library, with feed-forward layers and "
     "without; residuals and norms stay. Then all read unseen text.",
-    refuted="a stack of attention alone gains as much from depth as one with feed-forward layers",
+    refuted="a stack of attention alone gains more than half as much from depth as one with feed-forward layers",
     arms={WITH: Arm("gpt"), WITHOUT: Arm("gpt", "system.feedforward='none'")},
     pair=True,
     small=Size(
@@ -68,6 +68,19 @@ EXPERIMENT = Experiment(
         f"from one layer to the most the loss changes by {-gained(of, WITH):+.2f} nats with feed-forward layers and by "
         f"{-gained(of, WITHOUT):+.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f} "
         f"nats, one layer with them {single(of):.2f}"
+        + "".join(
+            f"; with as many parameters (within 2%) a model of depth {one} with them has "
+            f"{of('loss', WITH, depth=one):.2f} nats and one of {other} without {of('loss', WITHOUT, depth=other):.2f}"
+            for one, other in sorted(
+                {
+                    (row["depth"], alone["depth"])
+                    for row in of.rows
+                    for alone in of.rows
+                    if (row["arm"], alone["arm"]) == (WITH, WITHOUT)
+                    and 50 * abs(row.get("parameters", 0) - alone.get("parameters", 0)) < row.get("parameters", 0)
+                }
+            )
+        )
     ),
     otherwise="residuals and norms: with them layers of attention still find patterns of two and three steps, and a "
     "stack without residuals would only average; or a task that asks for more than looking up, such as arithmetic",
