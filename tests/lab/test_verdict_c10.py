@@ -80,7 +80,7 @@ def rows(losses: dict[str, dict[float, float]], seed: int = 0) -> list[dict]:
         ((NONE,), [True, False, True], "no norm inf nats, nan times (lost: 1 at 0.002, 1 at 0.02)"),
         ((POST, NONE), [True, False, False], "norm after inf nats"),
         ((PRE, POST), [False, False, False], "no norm 1.50 nats, 4.00 times (lost: none)"),
-        ((PRE, POST, NONE), [False, False, False], "that both stand: unknown."),
+        ((PRE, POST, NONE), [False, False, False], "at which both end: unknown."),
     ],
 )
 def test_who_is_lost_at_every_rate_has_the_worst_of_losses(lost: tuple[str, ...], held: list[bool], told: str) -> None:
@@ -101,7 +101,7 @@ def test_what_is_told_is_the_mean_of_each_seeds_best():
     told = judged(experiment("C10"), rows(first) + rows(other, 1)).sentence
     assert "norm before 1.00 nats, 1.00 times (lost: none); norm after 2.00 nats" in told
     assert "no norm 3.00 nats, 4.00 times (lost: 1 at 0.02)" in told
-    assert "more than before, at the highest rate that both stand: +1.70 (at 0.02), +0.80 (at 0.002)." in told
+    assert "more than before, at the highest rate at which both end: +1.70 (at 0.02), +0.80 (at 0.002)." in told
 
 
 def test_only_a_lost_training_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
     method="One GPT on the characters of Python's library with one head and with eight, of an eighth of the width "
     "each. FLOPs of matrix products are counted there and back; the distance of two heads is the part of its weight "
     "that one gives to other characters than the other.",
-    refuted="eight heads look at the same things, or need more FLOPs",
+    refuted="two of eight heads give less than a quarter of their weight to different characters",
     arms={ONE: Arm("gpt", "system.heads=1"), SEVERAL: Arm("gpt", "system.heads=8")},
     pair=True,
     settings=("train.log_every=20",),
@@ -90,15 +90,23 @@ EXPERIMENT = Experiment(
         ),
     ),
     tells=lambda of: (
-        f"one head takes {of('flops', ONE):.0f} thousand FLOPs a character and eight take {of('flops', SEVERAL):.0f}; "
-        f"two of eight heads give {mean_distance(of):.0%} of their weight to different characters, and the loss on "
-        f"unseen text is {of('unseen', ONE):.2f} nats with one and {of('unseen', SEVERAL):.2f} with eight"
+        f"one head takes {of('flops', ONE) / 1e3:.1f} million FLOPs a character and eight take "
+        f"{of('flops', SEVERAL) / 1e3:.1f} million; two of eight heads give {mean_distance(of):.0%} of their weight to "
+        f"different characters, and the loss on unseen text is {of('unseen', ONE):.2f} nats with one and "
+        f"{of('unseen', SEVERAL):.2f} with eight"
     ),
     otherwise="counting what is done number by number, for the softmax has as many rows as heads, or heads that keep "
     "the full width (system.head_width)",
     panels=(
         Bars(y="flops", title="Cost of training", label="thousand FLOPs a character"),
-        Bars(y="distance", by="layer", title="How far apart heads look", label="part of the weight", names="layer"),
+        Bars(
+            y="distance",
+            by="layer",
+            title="How far apart heads look",
+            label="part of the weight",
+            names="layer",
+            arms=(SEVERAL,),
+        ),
         Lines(x="step", y="loss", title="Training", across="steps", label="nats per character"),
     ),
 )

@@ -77,9 +77,9 @@ EXPERIMENT = Experiment(
     claim="Layer norm trains faster; small changes in early layers are amplified without it; its place matters.",
     method="Deep GPTs on the characters of Python's library, with the norm before each sublayer, after it, and without "
     "any, as many steps each and at several rates; a training whose loss is no longer a number is lost, and whoever "
-    "is lost at every rate has an infinite loss. At each one's best rate, the weights of the first layer are then "
-    f"moved by {MOVED:.0%} of their size, and the change of what each feed-forward layer is given is followed.",
-    refuted="without norms the model at its best rate is as good after as many steps",
+    "is lost at every rate has an infinite loss. At each one's best rate the first layer's weights are then moved "
+    f"by {MOVED:.0%} of their size, and the change of what feed-forward layers get (after a norm, if any) is followed.",
+    refuted="without norms the model at its best rate is less than 0.05 nats worse after as many steps",
     arms={PRE: Arm("gpt"), POST: Arm("gpt", "system.norm='post'"), NONE: Arm("gpt", "system.normalizer='none'")},
     pair=True,
     settings=("train.log_every=20",),
@@ -105,20 +105,20 @@ EXPERIMENT = Experiment(
             lambda of: all(grown(of, NONE) >= 2 * grown(of, arm) for arm in (PRE, POST)),
         ),
         Prediction(
-            "at the highest rate that both stand, the two places of the norm are at least 0.1 nats apart",
+            "at the highest rate at which both end, the two places of the norm are at least 0.1 nats apart",
             lambda of: abs(apart(of)[1]) >= 0.1,
         ),
     ),
     tells=lambda of: (
         "the loss at the best rate, and how many times as large a change is in the last layer as in the first: "
         f"{'; '.join(told(of, arm) for arm in (PRE, POST, NONE))}; nats that norms after cost more than before, at the "
-        "highest rate that both stand: "
+        "highest rate at which both end: "
         + (", ".join(f"{more:+.2f} (at {rate / 1e3:g})" for rate, more in map(apart, seeds(of)) if rate) or "unknown")
     ),
     otherwise="how a change is counted: the stream grows from layer to layer itself, and a part of it is another "
     "number; and a long warm-up, with which norms after sublayers stand higher rates",
     panels=(
-        Lines(x="rate", y="loss", title="By rate", across="rate, thousandths", label="nats per character", log="x"),
+        Lines(x="rate", y="loss", title="By rate, if ended", across="thousandths", label="nats per character", log="x"),
         Lines(x="step", y="train", title="Training at the best rate", across="steps", label="nats per character"),
         Lines(x="layer", y="change", title="A change in the first layer", across="layer", label="times the first's"),
     ),
