@@ -80,7 +80,7 @@ EXPERIMENT = Experiment(
     method="GPTs with heads of several widths are trained on the characters of Python's library, with and without the "
     "division by the root of the width. Then, on unseen text, the variance of a query's scores and the slope of "
     "softmax, the size of its derivatives; and both of queries and keys drawn with variance 1, 64 keys to a query.",
-    refuted="in trained models plain scores do not grow with the width, or leave softmax as much slope as scaled ones",
+    refuted="in models plain scores grow less than half as much as the width, or leave over half of scaled ones' slope",
     arms={SCALED: Arm("gpt"), PLAIN: Arm("gpt", "system.score='dot'")},
     pair=True,
     settings=("system.heads=2",),
@@ -100,8 +100,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "in trained models the variance of plain scores grows at least half as much as the width of a head, and at "
-            "the greatest width they leave softmax at most half the slope that scaled ones do",
+            "in trained models plain scores grow half as much as the width or more, and leave half the slope or less",
             lambda of: starved(of, TRAINED),
         ),
         Prediction("with the widest heads the plain model is at least 0.05 nats worse", lambda of: lost(of) >= 0.05),
@@ -111,8 +110,9 @@ EXPERIMENT = Experiment(
         ),
     ),
     tells=lambda of: (
-        f"the variance of plain and scaled scores becomes, in trained models, {told(of, TRAINED)}, and the plain model "
-        f"loses {lost(of):+.2f} nats; of drawn numbers, {told(of, DRAWN)}"
+        f"once trained, plain scores' variance grows {growth(of, PLAIN, TRAINED):,.0f}-fold from narrow heads to wide, "
+        f"scaled {growth(of, SCALED, TRAINED):.1f}-fold; softmax's slope is then {told(of, TRAINED).split(' of ')[1]}, "
+        f"and the plain model loses {lost(of):+.2f} nats; drawn numbers' variances become {told(of, DRAWN)}"
     ),
     otherwise="narrower heads, or small queries and keys to start with: a model can learn to keep plain scores small",
     panels=(
