@@ -80,9 +80,10 @@ EXPERIMENT = Experiment(
     title="Linear, but one after another",
     claim="A step of an RNN costs time in proportion to the length of its text, but cannot use a parallel machine.",
     method="Training steps of language models with two layers on one text of several lengths, and on several texts "
-    "side by side. Their matrix products are counted (attention's over all pairs) and timed: how much of the machine "
-    "is used, 100% being one large matrix product. Steps are products of a layer that need one another's results.",
-    refuted="an RNN's time does not grow with the length, or it keeps the machine as busy as attention does",
+    "side by side. Their matrix products are counted (attention's over all pairs) and timed: 100% is the rate of "
+    "one large matrix product, which may be passed where that is no ceiling. Steps are products of a layer that need "
+    "one another's results.",
+    refuted="an RNN's time does not grow with the length, or its longest text has half of attention's rate or more",
     arms={RNN: Arm("rnn-lm"), LSTM: Arm("lstm-lm"), ATTENTION: Arm("gpt")},
     settings=("system.depth=2",),
     timed=("ms", "used", "beside"),
@@ -95,8 +96,8 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "the time of an RNN's step grows with a power of the length between 0.8 and 1.2, and the longest text uses "
-            "less than half as much of the machine as with attention",
+            "the time of an RNN's step grows with a power of the length between 0.8 and 1.2, and the longest text has "
+            "less than half of the rate of matrix products that it has with attention",
             lambda of: linear(of, RNN) and idle(of, RNN),
         ),
         Prediction("the same holds for an LSTM", lambda of: linear(of, LSTM) and idle(of, LSTM)),
@@ -107,14 +108,18 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"time grows with the power {power(of, RNN, 'ms'):.2f} of the length in an RNN, {power(of, LSTM, 'ms'):.2f} in "
-        f"an LSTM, {power(of, ATTENTION, 'ms'):.2f} with attention; the longest text (many short ones) use "
-        f"{used(of, RNN)}, {used(of, LSTM)} and {used(of, ATTENTION)} of the machine"
+        f"an LSTM, {power(of, ATTENTION, 'ms'):.2f} with attention; of the rate of a large matrix product "
+        "one long text uses "
+        + "; many short ones side by side use ".join(
+            ", ".join(f"{of.last(name, arm, by):.1f}% ({arm})" for arm in (*RECURRENT, ATTENTION))
+            for name, by in (("used", "length"), ("beside", "texts"))
+        )
     ),
-    otherwise="many texts side by side, which fill the machine whatever waits within each; or a machine that is hardly "
-    "parallel, such as one thread of a processor, which a good kernel for LSTMs keeps busy",
+    otherwise="more texts side by side and wider layers, with which each step has more to do; or a machine that is "
+    "hardly parallel, such as one thread of a processor, which a good kernel for LSTMs keeps busy",
     panels=(
         Lines(y="ms", title="Time of a training step", label="milliseconds", **OVER),
-        Lines(y="used", title="One text: use of the machine", label=USED, **OVER),
+        Lines(y="used", title="One text: rate of products", label=USED, **OVER),
         Lines(x="texts", y="beside", title="Short texts side by side", across="texts", label=USED, log="xy"),
     ),
 )
