@@ -65,11 +65,12 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"after fine-tuning on few sentences {of('accuracy', WITH):.1f} of 100 unseen ones are told right where next "
-        f"sentences were asked for and {of('accuracy', WITHOUT):.1f} where they were not; of hidden words "
-        f"{of('hidden', WITH):.1f} and {of('hidden', WITHOUT):.1f} of 100 are guessed"
+        f"sentences were asked for and {of('accuracy', WITHOUT):.1f} where they were not (guessing: 50); of hidden "
+        f"words {of('hidden', WITH):.1f} and {of('hidden', WITHOUT):.1f} of 100 are guessed"
     ),
-    otherwise="another task afterwards: one about two sentences may gain from it; here the second sentence agrees with "
-    "the first, so that telling true pairs asks for what the labels ask for",
+    otherwise="more labelled sentences, at which both leave guessing; another task afterwards: one about two "
+    "sentences may gain from it; here the second sentence agrees with the first, so that telling true pairs asks for "
+    "what the labels ask for",
     panels=(
         Bars(y="accuracy", title="After fine-tuning", label="% of unseen sentences right"),
         Bars(y="hidden", title="Before it", label="% of hidden words guessed"),
