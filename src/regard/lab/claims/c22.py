@@ -110,16 +110,15 @@ EXPERIMENT = Experiment(
         Prediction("attention brings nothing from the future", lambda of: of("ahead", ATTENTION) == 0),
     ),
     tells=lambda of: (
-        f"{of('elsewhere', ATTENTION):.0%} of attention's output comes from other tokens, {of('ahead', ATTENTION):g} "
-        f"from the future; of what leaves any other part {max(of('elsewhere', part) for part in OTHERS):g} does, and "
-        f"{of('elsewhere', REST):g} in the whole model without attention"
+        f"of the influence on attention's output, {of('elsewhere', ATTENTION):.0%} comes from other tokens and "
+        f"{100 * of('ahead', ATTENTION):g}% from the future; of that on other parts' outputs "
+        f"{100 * max(of('elsewhere', part) for part in OTHERS):g}%, on the whole model's without attention "
+        f"{100 * of('elsewhere', REST):g}%"
     ),
     otherwise="nothing: no other part is given two tokens at a time; how much attention moves depends on the training",
     panels=(
-        Bars(y="elsewhere", title="From other tokens", label="share of all influence"),
-        *(
-            Map(title=f"{title}, first block", arms=(part,), low=0, high=0.5, unit="share of all influence", **PAIRS)
-            for title, part in (("Attention", ATTENTION), ("Feed-forward", FORWARD))
-        ),
+        Bars(y="elsewhere", title="From other tokens", names="in the order of the key", label="share of all influence"),
+        Map(title="Attention, first block", arms=(ATTENTION,), low=0, high=1, unit="share of all influence", **PAIRS),
+        Map(title="Feed-forward, first block", arms=(FORWARD,), low=0, high=1, unit="share of all influence", **PAIRS),
     ),
 )
