@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.cli.output import fitted
 from regard.train.watch import interactive
 from tests.cli.conftest import Place
 from tests.cli.shell import fine, in_terminal, regard, settings
@@ -76,12 +77,58 @@ def test_a_file_gets_no_escape_codes(place: Place, tmp_path: Path) -> None:
     assert ESCAPE not in regard("trian").err
 
 
-def test_a_table_is_folded_to_a_narrow_terminal() -> None:
-    code, seen = in_terminal("lectures", columns=60)
+TABLES = ("lab", "systems", "lectures", "exercise")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 130])
+@pytest.mark.parametrize("command", TABLES)
+def test_a_table_fits_a_terminal_and_has_a_line_for_each_row_elsewhere(command: str, columns: int) -> None:
+    code, seen = in_terminal(command, columns=columns)
     assert code == 0
-    table = re.sub(r"\x1b\[[0-9;]*m", "", seen).partition(" is here partly")[0].splitlines()[:-1]
-    assert max(len(line.rstrip("\r\n")) for line in table) <= 60
-    assert max(map(len, fine("lectures").lines)) > 60
+    table = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
+    told = [line for line in table if " is here partly" in line or line.startswith("no room for ")]
+    assert max(len(line) for line in table if line not in told) <= columns
+    rows = fine(command, "--json").json if command != "exercise" else fine(command, "list", "--json").json
+    written = fine(command).lines
+    assert len([line for line in written if " is here partly" not in line]) == len(rows) + 2
+    firsts = [str(next(iter(row.values()))) for row in rows]
+    assert [first for first in firsts if not any(line.split()[:1] == [first] for line in table)] == []
+
+
+def test_minutes_and_verdicts_stand_before_what_is_claimed() -> None:
+    _, seen = in_terminal("lab", columns=80)
+    assert re.search(r"claim +minutes +verdict +about", re.sub(r"\x1b\[[0-9;]*m", "", seen))
+    assert fine("lab").lines[0].split() == ["claim", "minutes", "last", "verdict", "about", "lectures"]
+
+
+def test_what_no_terminal_has_room_for_is_named() -> None:
+    _, narrow = in_terminal("lectures", columns=80)
+    assert "no room for file, test: a wider terminal shows more" in narrow
+    _, wide = in_terminal("lectures", columns=240)
+    assert "no room for" not in wide and "tests/attention/test_attend.py" in wide
+
+
+TEXTS = {"id": ["id", "A1", "A2"], "about": ["about", "a few words, and then", "none"], "file": ["file", "x" * 30, ""]}
+
+
+@pytest.mark.parametrize(
+    ("room", "widths"),
+    [
+        (100, {"id": 2, "about": 21, "file": 30}),
+        (57, {"id": 2, "about": 21, "file": 30}),
+        (56, {"id": 2, "about": 21}),
+        (20, {"id": 2, "about": 16}),
+        (6, {"id": 2, "about": 2}),
+        (1, {"id": 1, "about": 1}),
+    ],
+)
+def test_columns_share_the_room(room: int, widths: dict[str, int]) -> None:
+    assert fitted(TEXTS, ("file",), room) == widths
+
+
+def test_words_are_broken_only_where_nothing_else_fits() -> None:
+    assert fitted(TEXTS, (), 43) == {"id": 2, "about": 7, "file": 30}
+    assert fitted(TEXTS, (), 20) == {"id": 2, "about": 6, "file": 8}
 
 
 def test_translating_several_lines_shows_how_far_it_is(place: Place) -> None:

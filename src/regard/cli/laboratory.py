@@ -37,8 +37,8 @@ def lab(
     if not claims:
         if seeds is not None or jobs or quiet:
             raise UserError("--seeds, --jobs and --quiet are for claims that are run: name some, such as C7, or all")
-        table = listed(out, size)
-        emit(table, json, lambda: rows(table, ("claim", "about", "lectures", "minutes", "last_verdict")))
+        table, shown = listed(out, size), ("claim", "minutes", "last_verdict", "about", "lectures")
+        emit(table, json, lambda: rows(table, shown, spare=("lectures",)))
         return 0
     asked = chosen(claims)
     say, alone = (lambda line: None) if quiet else note, len(asked) == 1

@@ -106,7 +106,7 @@ def lectures(*, json: Json = False) -> None:
 
 
 def show_lectures(table: list[dict[str, Any]]) -> None:
-    rows(table, ("id", "what", "state", "file", "preset", "test"))
+    rows(table, ("id", "what", "state", "file", "preset", "test"), spare=("file", "test"))
     for row in table:
         if row["missing"]:
             print(f"{row['id']} is here partly; missing: {row['missing']}")

@@ -4,13 +4,18 @@ import json as json_library
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import dedent
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 EVERY = 5.0  # seconds between two lines of progress
 WIDE = 1000  # columns: no row of a table is folded where no terminal asks for it
+GAP = 2  # between two columns in a terminal
+READABLE = 30  # columns that a text wants before another column is shown beside it
 
 
 def note(line: str) -> None:
@@ -34,39 +39,84 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def rows(table: Sequence[dict[str, Any]], columns: Sequence[str]) -> None:
-    """A table: folded to the width of a terminal, elsewhere one line for each row."""
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
+def rows(table: Sequence[dict[str, Any]], columns: Sequence[str], spare: Sequence[str] = ()) -> None:
+    """A table: fitted to the width of a terminal, elsewhere one line for each row.
 
-    view = Table(box=SIMPLE, pad_edge=False)
-    for column in columns:
-        numbers = all(isinstance(row.get(column), int | float) for row in table)
-        view.add_column(column.replace("_", " "), justify="right" if numbers else "left", overflow="fold")
-    for row in table:
-        view.add_row(*(cell(row.get(column, "")) for column in columns))
+    In a terminal the `spare` columns stand last, and only those for which there is room.
+    """
+    from rich.console import Console
+
+    texts = {name: [name.replace("_", " "), *(cell(row.get(name, "")) for row in table)] for name in columns}
+    numbers = [name for name in columns if all(isinstance(row.get(name), int | float) for row in table)]
     if sys.stdout.isatty():
-        Console(highlight=False).print(view)
+        console = Console(highlight=False)
+        widths = fitted(texts, spare, console.width)
+        console.print(grid(texts, numbers, widths))
+        if hidden := [texts[name][0] for name in columns if name not in widths]:
+            note(f"no room for {', '.join(hidden)}: a wider terminal shows more, --json everything")
         return
     console = Console(width=WIDE, highlight=False)
     with console.capture() as seen:
-        console.print(view)
+        console.print(grid(texts, numbers, dict.fromkeys(columns)))
     print(dedent("\n".join(line.rstrip() for line in seen.get().splitlines())).strip("\n"))
 
 
-def cell(value: Any) -> str:
+def grid(texts: dict[str, list[str]], numbers: Sequence[str], widths: Mapping[str, int | None]) -> "Table":
+    """The columns that have a width, with a line under their heads; a width of None is what they need."""
+    from rich.box import SIMPLE
     from rich.markup import escape
+    from rich.table import Table
 
+    fixed = None not in widths.values()
+    view = Table(box=SIMPLE, pad_edge=False, show_edge=not fixed, padding=(0, 1, 0, 0) if fixed else (0, 1))
+    for name, width in widths.items():
+        view.add_column(texts[name][0], justify="right" if name in numbers else "left", overflow="fold", width=width)
+    for line in zip(*(texts[name][1:] for name in widths), strict=True):
+        view.add_row(*map(escape, line))
+    return view
+
+
+def fitted(texts: dict[str, list[str]], spare: Sequence[str], room: int) -> dict[str, int]:
+    """How wide each column that is shown becomes: its longest word first, then what saves most lines.
+
+    Words are broken only where not even the longest ones fit beside each other.
+    """
+    from rich.cells import cell_len
+
+    lengths = {name: list(map(cell_len, column)) for name, column in texts.items()}
+    word = {
+        name: max(cell_len(each) for text in ("-", *column) for each in text.split()) for name, column in texts.items()
+    }
+    shown = [name for name in texts if name not in spare]
+    for name in spare:
+        wanted = sum(max(word[each], min(max(lengths[each]), READABLE)) + GAP for each in (*shown, name))
+        if wanted - GAP <= room:
+            shown.append(name)
+    widths, left = (
+        {name: word[name] for name in shown},
+        room - GAP * (len(shown) - 1) - sum(word[name] for name in shown),
+    )
+    for _ in range(-left):
+        widest = max(shown, key=widths.__getitem__)
+        widths[widest] = max(1, widths[widest] - 1)
+    for _ in range(left):
+        folded = [name for name in shown if widths[name] < max(lengths[name])]
+        if not folded:
+            break
+        widths[max(folded, key=lambda name: sum(-(-length // widths[name]) for length in lengths[name]))] += 1
+    return widths
+
+
+def cell(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return escape(" ".join(map(str, value)))
+        return " ".join(map(str, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return escape(str(value))
+    return str(value)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ def systems(*, json: Json = False) -> None:
 
     table = presets_table()
     shown = ("preset", "lectures", "family", "parameters", "vocabulary", "task", "about")
-    emit(table, json, lambda: rows(table, shown))
+    emit(table, json, lambda: rows(table, shown, spare=("task", "family", "vocabulary")))
 
 
 def train(
