@@ -35,7 +35,14 @@ SETTINGS = {
     "seed": (f"train gpt {TEXT} --set seed=-1", "seed = -1 is not a whole number"),
 }
 DATA = {
-    "no file": (f"train gpt {TEXT} --set data.train=none.txt", "no such file: none.txt"),
+    "no file": (
+        f"train gpt {TEXT} --set data.train=none.txt",
+        "none.txt; a built-in corpus such as 'stdlib' needs none",
+    ),
+    "no files": (
+        f'train transformer-tiny {PAIRS} --set data.train=\'["a.en","none.de"]\'',
+        "no such file: none.de; a built-in corpus such as 'road' needs none",
+    ),
     "no corpus": (f"train transformer-tiny {PAIRS} --set data.train=raod", "did you mean 'road'?"),
     "empty": (f"train gpt {TEXT} --set data.train=empty.txt", "empty.txt is empty"),
     "folder": (f"train gpt {TEXT} --set data.train=model/tokens", "is a folder, not a file of text"),

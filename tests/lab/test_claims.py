@@ -288,9 +288,12 @@ def test_the_zoo_is_counted_as_no_claim(made, tmp_path):
     assert markdown([found, {**found, "id": "bugs"}], {}).startswith("# The laboratory: 1 claim: 1 true here\n")
 
 
-def test_unknown_claims_are_named_with_their_nearest():
-    with pytest.raises(UserError, match="no claim 'C77'; did you mean 'C7'"):
-        experiment("C77")
+@pytest.mark.parametrize(
+    ("word", "near"), [("C77", "C7"), ("c77", "C7"), ("bug", "bugs"), ("BUG", "bugs"), ("al", "all")]
+)
+def test_unknown_claims_are_named_with_their_nearest(word, near):
+    with pytest.raises(UserError, match=f"no claim '{word}'; did you mean '{near}'"):
+        experiment(word)
 
 
 def test_claims_are_chosen_by_id_each_once():

@@ -24,7 +24,8 @@ def experiment(name: str) -> Experiment:
     files = {**names(), ZOO: ZOO}
     known = {each.upper(): each for each in files}.get(name.upper())
     if known is None:
-        raise UserError(f"no claim '{name}'{suggest(name.upper(), [*files, ALL])}; 'regard lab' lists them")
+        spelt = name.upper() if name[1:].isdigit() else name.lower()
+        raise UserError(f"no claim '{name}'{suggest(spelt, [*files, ALL])}; 'regard lab' lists them")
     return import_module(f"{__name__}.{files[known]}").EXPERIMENT
 
 
