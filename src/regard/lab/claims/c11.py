@@ -100,7 +100,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "in trained models plain scores grow half as much as the width or more, and leave half the slope or less",
+            "in models plain scores' variance grows at least half as much as width, to at most half scaled ones' slope",
             lambda of: starved(of, TRAINED),
         ),
         Prediction("with the widest heads the plain model is at least 0.05 nats worse", lambda of: lost(of) >= 0.05),
