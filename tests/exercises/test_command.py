@@ -85,6 +85,16 @@ def test_a_teacher_gets_a_table_that_is_the_same_again(folder: Path) -> None:
     assert rows[1]["hint"] == "divide by the square root of the head's width, query.shape[-1]"
 
 
+def test_each_student_has_a_name_and_a_place(folder: Path) -> None:
+    written(folder / "a" / "hw", RIGHT)
+    written(folder / "b" / "hw", RIGHT)
+    (folder / "ben").mkdir()
+    done = fine("exercise", "check", "a/hw", "b/hw", "ben", "--csv", "same.csv")
+    assert [row.split(",")[0] for row in Path("same.csv").read_text().splitlines()] == ["student", "a/hw", "b/hw"]
+    assert done.err == "no answers in ben\n2 of 2 passed\n"
+    refused("exercise", "check", "a", "2", because="no answers in a; there are some in a/hw: give such folders")
+
+
 def test_json_has_all_findings(folder: Path) -> None:
     written(folder / "anna", UNSCALED, "03_scaled_dot_product.py")
     done = regard("exercise", "check", "anna", "--json")

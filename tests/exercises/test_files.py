@@ -7,7 +7,8 @@ import pytest
 
 from regard.errors import UserError
 from regard.exercises import checking
-from regard.exercises.checking import Answer, Checked, check, collect
+from regard.exercises.checking import Checked, check
+from regard.exercises.collecting import Answer, collect, left_out
 from regard.exercises.files import begin, belongs, blank
 from regard.exercises.tasks import EXERCISES, exercise
 
@@ -164,6 +165,71 @@ def test_answers_are_found_by_file_folder_number_and_name(tmp_path: Path, monkey
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match=r"no answers in .*none; 'regard exercise start 1' begins one"):
         collect([str(tmp_path / "none")])
+
+
+def begun(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+
+
+def test_students_are_told_apart_by_as_much_of_the_path_as_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(tmp_path, "a/hw/02_x.py", "b/hw/02_x.py", "c/02_x.py", "one/a/hw/02_x.py")
+    monkeypatch.chdir(tmp_path)
+
+    def students(*words: str) -> list[str]:
+        return [each.student for each in collect(words)]
+
+    assert students("a/hw", "c") == ["hw", "c"]
+    assert students("a/hw", "b/hw", "2") == ["a/hw", "b/hw"]
+    assert students("a/hw/02_x.py", "b/hw", "c") == ["a/hw", "b/hw", f"{tmp_path.name}/c"]
+    assert students("a/hw", "one/a/hw", "3") == [f"{tmp_path.name}/a/hw", "one/a/hw"]
+    assert students("c", "./c") == ["c", "c"], "the same folder is the same student"
+    assert students("/", "2") == ["/"]
+
+
+def test_folders_of_which_nothing_is_checked_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun(tmp_path, "anna/02_x.py", "ben/softmax.py", "class/eve/02_x.py", "none/x.txt")
+    monkeypatch.chdir(tmp_path)
+    assert left_out(["anna", "ben", "class", "none"]) == [
+        "no answers in ben; is ben/softmax.py one? Name it 02_softmax.py",
+        "no answers in class; there are some in class/eve: give such folders",
+        "no answers in none",
+    ]
+    assert left_out(["anna", "ben", "2"]) == left_out(["anna/02_x.py"]) == [], "there is a row for each"
+    for words in (["class"], ["class", "2"], ["class", "softmax", "all"]):
+        with pytest.raises(UserError, match=r"^no answers in class; there are some in class/eve: give such folders$"):
+            collect(words)
+    with pytest.raises(UserError, match=r"^no answers in ben; is ben/softmax\.py one\? Name it 02_softmax\.py$"):
+        collect(["ben"])
+    assert len(collect(["anna", "class", "2"])) == 2, "a row for each student, whatever lies deeper"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("softmax.py", "", "; is it softmax.py? Name it 02_softmax.py"),
+        ("02-softmax.py", "", "; is it 02-softmax.py? Name it 02_softmax.py"),
+        ("Softmax 2.PY", "", "; is it Softmax 2.PY? Name it 02_softmax.py"),
+        ("02_softmax.py.txt", "", "; is it 02_softmax.py.txt? Name it 02_softmax.py"),
+        ("o2_sofmax.py", "", "; is it o2_sofmax.py? Name it 02_softmax.py"),
+        ("solution.py", RIGHT, "; is it solution.py? Name it 02_softmax.py"),
+        ("deeper/02_softmax.py", RIGHT, "; is it ben/deeper/02_softmax.py? Give that folder"),
+        ("deeper/03_x.py", RIGHT, ""),
+        ("solution.py", "nonsense(", ""),
+        ("03_x.py", RIGHT, ""),
+    ],
+)
+def test_a_missing_file_may_be_there_under_another_name(
+    name: str, text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(tmp_path, "anna/02_softmax.py", f"ben/{name}")
+    (tmp_path / "ben" / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    *_, checked = check(collect(["anna", "ben", "2"]))
+    assert [each.text for each in checked.findings] == [f"there is no ben/02_softmax.py{said}"]
 
 
 def test_a_child_that_has_ended_is_no_mistake_of_a_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,15 +72,18 @@ def start(which: Iterable[str], out: Path, force: bool, json: bool) -> int:
     return 0
 
 
-def check(which: Iterable[str], csv: Path | None, seconds: float | None, json: bool) -> int:
-    from regard.exercises.checking import LIMIT, collect, write_csv
+def check(which: tuple[str, ...], csv: Path | None, seconds: float | None, json: bool) -> int:
+    from regard.exercises.checking import LIMIT, write_csv
     from regard.exercises.checking import check as work
+    from regard.exercises.collecting import collect, left_out
 
     if seconds is not None and not 0 < seconds <= DAY:
         raise UserError(f"--seconds {seconds:g}: give more than 0, and at most {DAY:,}, a day")
     if csv is not None and not csv.parent.is_dir():
         raise UserError(f"--csv {csv}: there is no folder {csv.parent}")
     found, checked = collect(which), []
+    for line in left_out(which):
+        note(line)
     widest = max(len(str(answer.file)) for answer in found)
     for each in work(found, seconds or LIMIT):
         checked.append(each)

@@ -1,4 +1,4 @@
-"""Answers of students, found in folders and checked one after another; the result as a table."""
+"""Answers of students, checked one after another; the result as a table."""
 
 import csv
 import io
@@ -12,28 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write
-from regard.errors import UserError, suggest
-from regard.exercises.exercise import Exercise
-from regard.exercises.files import answers, belongs
+from regard.exercises.collecting import Answer, instead
 from regard.exercises.judging import Finding
-from regard.exercises.tasks import ALL, EXERCISES, chosen
 
 LIMIT = 10.0  # seconds for a file
 CHILD = (sys.executable, "-P", "-m", "regard.exercises.child")
 COLUMNS = ("student", "exercise", "name", "level", "passed", "mistake", "hint")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A file, which may be missing, and the exercise that it is to."""
-
-    file: Path
-    exercise: Exercise
-
-    @property
-    def student(self) -> str:
-        """The name of the folder that it lies in."""
-        return self.file.resolve().parent.name
 
 
 @dataclass(frozen=True)
@@ -63,43 +47,6 @@ class Checked:
         }
 
 
-def collect(words: Iterable[str]) -> list[Answer]:
-    """Answers that are asked for by files, folders and numbers or names of exercises.
-
-    Without a file or folder the working folder is meant. Exercises that are named are looked for in each folder,
-    whether they are there or not, and `all` names each; without one every answer there is.
-    """
-    paths: list[Path] = []
-    named: list[str] = []
-    for word in words:
-        if not word.isdecimal() and (path := Path(word)).exists():
-            paths.append(path)
-        elif word == ALL or word.isdecimal() or word in names():
-            named.append(word)
-        elif "/" in word or word.endswith(".py"):
-            raise UserError(f"no file or folder {word}")
-        else:
-            raise UserError(f"no file, folder or exercise '{word}'{suggest(word, names())}")
-    asked = chosen(named)
-    files = [path for path in paths if not path.is_dir()]
-    folders = [path for path in paths if path.is_dir()] or ([] if files and not asked else [Path()])
-    found = [Answer(file, belongs(file)) for file in files]
-    for folder in folders:
-        there = [Answer(file, belongs(file)) for file in answers(folder)]
-        found += [each for each in there if not asked or each.exercise in asked]
-        held = [each.exercise for each in there]
-        found += [Answer(folder / each.file, each) for each in asked if each not in held]
-    if not found:
-        below = sorted({path.parent for folder in folders for path in folder.glob("*/*.py") if [*answers(path.parent)]})
-        way = f"there are some in {below[0]}: give such folders" if below else "'regard exercise start 1' begins one"
-        raise UserError(f"no answers in {', '.join(map(str, folders))}; {way}")
-    return found
-
-
-def names() -> list[str]:
-    return [each.name for each in EXERCISES.values()]
-
-
 def check(found: Iterable[Answer], seconds: float = LIMIT) -> Iterator[Checked]:
     """Each answer as it is checked. The files are run, in processes of their own."""
     variables, pipe = {**os.environ, "OMP_NUM_THREADS": "1"}, subprocess.PIPE
@@ -107,7 +54,7 @@ def check(found: Iterable[Answer], seconds: float = LIMIT) -> Iterator[Checked]:
         try:
             for answer in found:
                 if not answer.file.exists():
-                    yield Checked(answer, [Finding("no file", f"there is no {answer.file}")])
+                    yield Checked(answer, [Finding("no file", f"there is no {answer.file}{instead(answer)}")])
                     continue
                 asked = {"file": str(answer.file.resolve()), "number": answer.exercise.number, "seconds": seconds}
                 yield Checked(answer, told(child, asked))

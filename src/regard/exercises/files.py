@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 
@@ -60,15 +62,40 @@ def belongs(path: Path) -> Exercise:
     number = path.name.partition("_")[0]
     if number.isdecimal() and int(number) in EXERCISES:
         return EXERCISES[int(number)]
-    try:
-        body = ast.parse(path.read_bytes()).body
-    except (SyntaxError, ValueError):
-        body = []
-    defined = {node.name for node in body if isinstance(node, ast.FunctionDef)}
-    found = [exercise for exercise in EXERCISES.values() if exercise.name in defined]
+    found = [exercise for exercise in EXERCISES.values() if exercise.name in defined(path)]
     if len(found) != 1:
         raise UserError(f"{path}: to which exercise is it? Begin its name with the number, as in {EXERCISES[1].file}")
     return found[0]
+
+
+def defined(path: Path) -> set[str]:
+    """Names of the functions of a file; none where it is no Python."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def candidates(folder: Path, exercise: Exercise) -> list[Path]:
+    """Files of a folder that may be an answer under another name, by their name or by the function that they have."""
+    if not folder.is_dir():
+        return []
+    taken = {*answers(folder)}
+    files = [path for path in sorted(folder.iterdir()) if path not in taken and path.is_file()]
+    return [path for path in files if alike(path.name, exercise) or has_function(path, exercise)]
+
+
+def alike(name: str, exercise: Exercise) -> bool:
+    """Whether a file's name has that of the exercise in it, or nearly its file's."""
+    return exercise.name in re.sub(r"\W", "_", name.lower()) or bool(get_close_matches(name, [exercise.file], 1, 0.8))
+
+
+def has_function(path: Path, exercise: Exercise) -> bool:
+    try:
+        return path.suffix == ".py" and exercise.name in defined(path)
+    except OSError:
+        return False
 
 
 def answers(folder: Path) -> Iterator[Path]:

@@ -1,0 +1,125 @@
+"""Answers of students, found by files, folders and exercises, and what may be one under another name."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regard.errors import UserError, suggest
+from regard.exercises.exercise import Exercise
+from regard.exercises.files import answers, belongs, candidates
+from regard.exercises.tasks import ALL, EXERCISES, chosen
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A file, which may be missing, and the exercise that it is to. The last `parts` of its folder name the student."""
+
+    file: Path
+    exercise: Exercise
+    parts: int = 1
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent.resolve()
+
+    @property
+    def student(self) -> str:
+        return last(self.folder, self.parts)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for: files, folders and exercises."""
+
+    files: Sequence[Path]
+    folders: Sequence[Path]
+    exercises: Sequence[Exercise]
+
+
+def asked_for(words: Iterable[str]) -> Asked:
+    """Without a file or folder the working folder is meant, and beside files when exercises are named."""
+    paths: list[Path] = []
+    named: list[str] = []
+    for word in words:
+        if not word.isdecimal() and (path := Path(word)).exists():
+            paths.append(path)
+        elif word == ALL or word.isdecimal() or word in names():
+            named.append(word)
+        elif "/" in word or word.endswith(".py"):
+            raise UserError(f"no file or folder {word}")
+        else:
+            raise UserError(f"no file, folder or exercise '{word}'{suggest(word, names())}")
+    exercises = chosen(named)
+    files = [path for path in paths if not path.is_dir()]
+    folders = [path for path in paths if path.is_dir()] or ([] if files and not exercises else [Path()])
+    return Asked(files, folders, exercises)
+
+
+def collect(words: Iterable[str]) -> list[Answer]:
+    """Answers that are asked for by files, folders and numbers or names of exercises.
+
+    Exercises that are named are looked for in each folder, whether they are there or not, and `all` names each;
+    without one every answer there is.
+    """
+    asked = asked_for(words)
+    found = [Answer(file, belongs(file)) for file in asked.files]
+    for folder in asked.folders:
+        there = [Answer(file, belongs(file)) for file in answers(folder)]
+        found += [each for each in there if not asked.exercises or each.exercise in asked.exercises]
+        held = [each.exercise for each in there]
+        found += [Answer(folder / each.file, each) for each in asked.exercises if each not in held]
+    if not found or (not asked.files and all(map(holds_others, asked.folders))):
+        ways = [way for folder in asked.folders if (way := elsewhere(folder))]
+        way = ways[0] if ways else "'regard exercise start 1' begins one"
+        raise UserError(f"no answers in {', '.join(map(str, asked.folders))}; {way}")
+    return told_apart(found)
+
+
+def left_out(words: Iterable[str]) -> list[str]:
+    """Folders of which nothing is checked, a line for each: only where no exercise is named."""
+    asked = asked_for(words)
+    empty = [folder for folder in asked.folders if not asked.exercises and not [*answers(folder)]]
+    return [f"no answers in {folder}" + (f"; {way}" if (way := elsewhere(folder)) else "") for folder in empty]
+
+
+def told_apart(found: list[Answer]) -> list[Answer]:
+    """With as many parts of the path as it takes to give no two students the same name."""
+    folders = {each.folder for each in found}
+    parts = 1
+    while len({last(folder, parts) for folder in folders}) < len(folders):
+        parts += 1
+    return [replace(each, parts=parts) for each in found]
+
+
+def last(folder: Path, parts: int) -> str:
+    return Path(*folder.parts[-parts:]).as_posix()
+
+
+def holds_others(folder: Path) -> bool:
+    """Whether it has no answers itself, but folders that do: a class."""
+    return not [*answers(folder)] and bool(below(folder))
+
+
+def below(folder: Path) -> list[Path]:
+    return sorted({path.parent for path in folder.glob("*/*.py") if [*answers(path.parent)]})
+
+
+def elsewhere(folder: Path) -> str:
+    """Where answers may be instead of in a folder that has none, or nothing."""
+    if inner := below(folder):
+        return f"there are some in {inner[0]}: give such folders"
+    likely = [(each, path) for each in EXERCISES.values() for path in candidates(folder, each)]
+    return f"is {likely[0][1]} one? Name it {likely[0][0].file}" if likely else ""
+
+
+def instead(answer: Answer) -> str:
+    """What may be meant where a file is missing, as the end of a sentence."""
+    folder, wanted = answer.file.parent, answer.exercise
+    if beside := candidates(folder, wanted):
+        return f"; is it {' or '.join(path.name for path in beside[:3])}? Name it {wanted.file}"
+    inner = [file for each in below(folder) for file in answers(each) if belongs(file) is wanted]
+    return f"; is it {inner[0]}? Give that folder" if inner else ""
+
+
+def names() -> list[str]:
+    return [each.name for each in EXERCISES.values()]
