@@ -67,9 +67,9 @@ def lost(of: Found) -> float:
 
 
 def told(of: Found, by: str) -> str:
-    times = " and ".join(f"{growth(of, arm, by):.1f}" for arm in (PLAIN, SCALED))
+    times = " and ".join(f"{growth(of, arm, by):,.1f}" for arm in (PLAIN, SCALED))
     slopes = " and ".join(f"{of.last(f'{by}_slope', arm, by):.3f}" for arm in (PLAIN, SCALED))
-    return f"{times} times as large from the least width to the greatest, where softmax has a slope of {slopes}"
+    return f"the variance of plain and of scaled scores grows {times}-fold, and softmax's slope is {slopes} at last"
 
 
 OVER: Row = {"across": "width of a head", "log": "x"}
@@ -100,7 +100,8 @@ EXPERIMENT = Experiment(
     measure=measure,
     predictions=(
         Prediction(
-            "in models plain scores' variance grows at least half as much as width, to at most half scaled ones' slope",
+            "from the narrowest heads to the widest of trained models the variance of plain scores grows at least half "
+            "as much as the width, and softmax is left with at most half of the slope that it has on scaled ones",
             lambda of: starved(of, TRAINED),
         ),
         Prediction("with the widest heads the plain model is at least 0.05 nats worse", lambda of: lost(of) >= 0.05),
@@ -110,9 +111,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     tells=lambda of: (
-        f"once trained, plain scores' variance grows {growth(of, PLAIN, TRAINED):,.0f}-fold from narrow heads to wide, "
-        f"scaled {growth(of, SCALED, TRAINED):.1f}-fold; softmax's slope is then {told(of, TRAINED).split(' of ')[1]}, "
-        f"and the plain model loses {lost(of):+.2f} nats; drawn numbers' variances become {told(of, DRAWN)}"
+        f"from the narrowest heads of trained models to the widest {told(of, TRAINED)}; there the plain model loses "
+        f"{lost(of):+.2f} nats; of drawn numbers {told(of, DRAWN)}"
     ),
     otherwise="narrower heads, or small queries and keys to start with: a model can learn to keep plain scores small",
     panels=(

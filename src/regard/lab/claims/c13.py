@@ -68,11 +68,6 @@ def idle(of: Found, arm: str) -> bool:
     return of.last("used", arm, "length") < of.last("used", ATTENTION, "length") / 2
 
 
-def used(of: Found, arm: str) -> str:
-    """By the longest text, and by many short ones."""
-    return f"{of.last('used', arm, 'length'):.3g}% ({of.last('beside', arm, 'texts'):.3g}%)"
-
-
 OVER: Row = {"x": "length", "across": "tokens", "log": "xy"}
 USED = "% of what a large matrix product gets"
 EXPERIMENT = Experiment(

@@ -7,7 +7,6 @@ held for, by one rule for all claims.
 import hashlib
 import inspect
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from regard.lab.claims.panels import Panel
+from regard.lab.claims.reach import reached
 from regard.lab.claims.trial import Arm, Row, Size, Trial
 from regard.recipe import PRESETS
 
@@ -24,9 +24,8 @@ RULE = (
     f"{HALF}: all else"
 )
 SEEDS = {"small": 2, "full": 3}
-TAKEN = re.compile(r"^from regard\.lab\.((?:claims\.)?\w+) import", re.MULTILINE)
+LABORATORY, ROOM = "regard.lab", Path(__file__).parents[1]
 SHARED = ("claims.experiment", "claims.panels", "claims.running", "claims.trial")  # every experiment takes from these
-MISTAKES = "mistakes"
 
 
 class Found:
@@ -120,25 +119,22 @@ class Experiment:
 
     @property
     def code(self) -> str:
-        """Another one where its file, one of the laboratory that it takes from, or a preset measures in another way."""
-        text = measuring(Path(inspect.getfile(self.measure)))
-        names = [name for name in TAKEN.findall(text) if name not in SHARED]
+        """Another one where a preset changes, or what `measure` reaches in its file and others of the laboratory."""
+        text, taken = reached(Path(inspect.getfile(self.measure)), self.measure.__name__)
+        parts = [text]
+        for module, names in sorted(taken.items()):
+            name = module.removeprefix(f"{LABORATORY}.")
+            if name not in (module, *SHARED):
+                parts.append(reached(ROOM / f"{name.replace('.', '/')}.py", *names)[0])
+        files = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
         if any(arm.mistake for arm in self.arms.values()):
-            names.append(MISTAKES)
-        laboratory = Path(__file__).parents[1]
-        beside = [laboratory / f"{name.replace('.', '/')}.py" for name in sorted({*names})]
-        presets = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
-        parts = [text, *(measuring(file) for file in (*beside, *presets) if file.exists())]
+            files.append(ROOM / "mistakes.py")
+        parts += [file.read_text(encoding="utf-8") for file in files if file.exists()]
         return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest()
 
     def whole(self, arm: Arm, size: str) -> Arm:
         """The arm with the settings that all share before its own."""
         return Arm(arm.preset, *self.settings, *self.at(size).settings, *arm.settings, mistake=arm.mistake)
-
-
-def measuring(file: Path) -> str:
-    """What of a file decides about numbers: the words and rules of an experiment stand below that."""
-    return file.read_text(encoding="utf-8").partition("\nEXPERIMENT = ")[0]
 
 
 class Verdict(NamedTuple):
