@@ -34,7 +34,8 @@ def claims(topic: str) -> set[str]:
 
 
 def test_no_two_pages_train_into_the_same_folder() -> None:
-    lines = [line for topic in TOPICS for block in blocks(page_of(topic)) for line in block.commands]
+    pages = [ROOT / "README.md", *map(page_of, TOPICS)]
+    lines = [line for page in pages for block in blocks(page) for line in block.commands]
     folders = [folder for line in lines for folder in re.findall(r"regard train .*--out (\S+)", line)]
     assert len(folders) >= len(TOPICS)
     assert len(set(folders)) == len(folders)
@@ -48,6 +49,17 @@ def test_every_topic_has_a_page_and_the_index_leads_to_all() -> None:
         assert set(shown.split()) == claims(topic), topic
         assert set(ids.split()) <= {entry.id for entry in entries()}, topic
     assert "docs/lectures/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_index_names_every_text_of_the_lectures() -> None:
+    named = {row[0] for row in cells(FOLDER / "README.md") if row[0].isdigit()}
+    assert named == {number for entry in entries() for number in re.findall(r"\b\d{3}\b", entry.text)}
+
+
+@every_topic
+def test_a_page_runs_as_it_is_printed(topic: str) -> None:
+    """A reader has no files but those that the page makes before his eyes."""
+    assert [block.where for block in blocks(page_of(topic)) if block.kind == "setup"] == []
 
 
 @every_topic
