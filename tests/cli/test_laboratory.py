@@ -99,7 +99,7 @@ def test_a_run_that_is_interrupted_goes_on_where_it_stopped(two: dict[str, Exper
     assert not Path("runs/lab/small/C1/results.json").exists()
     done = fine(*words)
     assert "[1 of 1] C1 long-0" in done.err
-    assert "True here: 6 and not 2." in done.out
+    assert "True here (one seed): 6 and not 2." in done.out
 
 
 def test_json_is_one_document_whatever_fails() -> None:
