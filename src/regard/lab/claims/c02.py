@@ -55,6 +55,14 @@ def told(of: Found) -> str:
 
 
 OVER: Row = {"x": "distance", "across": "steps back", "log": "x"}
+
+
+def worst(of: Found, arm: str, far: int) -> str:
+    """The worst recall of windows from where they reach."""
+    found = [row["recall"] for row in of.rows if row["arm"] == arm and "recall" in row and row["distance"] <= far]
+    return f"{min(found):.0f} ({arm}: {far} steps)"
+
+
 EXPERIMENT = Experiment(
     id="C2",
     title="Distant words",
@@ -99,11 +107,7 @@ EXPERIMENT = Experiment(
     ),
     tells=lambda of: (
         f"of 100 digits {FAR[-1]} steps back are recalled: {told(of)}; from within their reach at worst "
-        + " and ".join(
-            f"{min(row.get('recall', 100) for row in of.rows if row['arm'] == arm and row['distance'] <= far):.0f} "
-            f"({arm}: {far} steps)"
-            for arm, far in ((arm, depth * (SPAN - 1)) for arm, depth in WINDOWS.items())
-        )
+        + " and ".join(worst(of, arm, depth * (SPAN - 1)) for arm, depth in WINDOWS.items())
     ),
     otherwise="longer training, with which a well-started RNN reaches farther; an LSTM's gates, which learn to let "
     "through what must be kept, however many steps it takes; more layers of windows; and recall is not gradient: a "

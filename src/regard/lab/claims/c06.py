@@ -30,6 +30,18 @@ def single(of: Found) -> float:
     return of("loss", WITH, depth=min(row["depth"] for row in of.rows))
 
 
+def equals(of: Found) -> str:
+    """Two models of the same size, as the end of a sentence; nothing where there are none."""
+    sizes = {(row["arm"], row["depth"]): row["parameters"] for row in of.rows if "parameters" in row}
+    return "".join(
+        f"; with as many parameters (within 2%) a model of depth {deep} with them has "
+        f"{of('loss', WITH, depth=deep):.2f} nats and one of {deeper} without {of('loss', WITHOUT, depth=deeper):.2f}"
+        for (arm, deep), size in sizes.items()
+        for (other, deeper), near in sizes.items()
+        if (arm, other) == (WITH, WITHOUT) and abs(size - near) < size / 50
+    )
+
+
 EXPERIMENT = Experiment(
     id="C6",
     title="The feed-forward layer",
@@ -67,20 +79,7 @@ EXPERIMENT = Experiment(
     tells=lambda of: (
         f"from one layer to the most the loss changes by {-gained(of, WITH):+.2f} nats with feed-forward layers and by "
         f"{-gained(of, WITHOUT):+.2f} without; the deepest model without has {of.last('loss', WITHOUT, 'depth'):.2f} "
-        f"nats, one layer with them {single(of):.2f}"
-        + "".join(
-            f"; with as many parameters (within 2%) a model of depth {one} with them has "
-            f"{of('loss', WITH, depth=one):.2f} nats and one of {other} without {of('loss', WITHOUT, depth=other):.2f}"
-            for one, other in sorted(
-                {
-                    (row["depth"], alone["depth"])
-                    for row in of.rows
-                    for alone in of.rows
-                    if (row["arm"], alone["arm"]) == (WITH, WITHOUT)
-                    and 50 * abs(row.get("parameters", 0) - alone.get("parameters", 0)) < row.get("parameters", 0)
-                }
-            )
-        )
+        f"nats, one layer with them {single(of):.2f}" + equals(of)
     ),
     otherwise="residuals and norms: with them layers of attention still find patterns of two and three steps, and a "
     "stack without residuals would only average; or a task that asks for more than looking up, such as arithmetic",
