@@ -76,8 +76,9 @@ EXPERIMENT = Experiment(
         f"right with pre-training, {told(of, BRIEF)} with a fifth of it and {told(of, SCRATCH)} from scratch (50 by "
         "guessing)"
     ),
-    otherwise="so few labelled sentences that nothing can be learnt from them either way; thousands, from which the "
-    "words can be learnt without reading before; or unlabelled texts that have nothing to do with the task",
+    otherwise="longer reading by a larger model, after which fewer labelled sentences are enough; so few of them that "
+    "nothing can be learnt either way, or so many that words are learnt from them alone; or unlabelled texts that have "
+    "nothing to do with the task",
     panels=(
         Lines(
             x="examples", y="accuracy", title="Unseen sentences", across="labelled sentences", label="% right", log="x"
