@@ -3,8 +3,8 @@
 python docs/lab/page.py [FOLDER ...]    such as runs/lab/small runs/lab/full
 
 What is found in the folders is added to `lab/results.json`, its figures to `lab/pictures/` and its numbers to
-`lab/numbers/`. The page is made of these alone. A claim is shown at full size, unless that is measured in another way
-by now and the small size is not.
+`lab/numbers/`. The page is made of these alone. A claim is shown at full size, unless that is measured or judged in
+another way by now and the small size is not.
 """
 
 import shutil
@@ -52,14 +52,14 @@ def row(kept: Sizes, name: str) -> str:
 
 
 def shown(kept: Sizes, name: str) -> Results:
-    """The full size before the small one, and what is measured as it is done now before what is not."""
+    """The full size before the small one, and what stands before what does not."""
     found = [kept[size][name] for size in ("full", "small") if name in kept[size]]
     return min(found, key=stale)
 
 
 def stale(results: Results) -> bool:
-    """Whether it is measured in another way by now."""
-    return not experiment(results["id"]).fits(results, results["size"])
+    """Whether it is measured or judged in another way by now."""
+    return not experiment(results["id"]).stands(results)
 
 
 def section(results: Results) -> str:
@@ -90,7 +90,7 @@ def main(*folders: str) -> None:
     for size, found in kept.items():
         old = [name for name, each in found.items() if stale(each)]
         missing = [name for name in (*names(), ZOO) if name not in found]
-        for what, some in {"missing": missing, "measured in another way by now": old}.items():
+        for what, some in {"missing": missing, "measured or judged in another way by now": old}.items():
             if some:
                 print(f"{size}: {what}: {', '.join(some)}")
     write_json(KEPT, kept)

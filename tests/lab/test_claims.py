@@ -12,7 +12,7 @@ import pytest
 
 from regard import lectures
 from regard.errors import UserError
-from regard.lab.claims import chosen, experiment, experiments
+from regard.lab.claims import chosen, experiment, experiments, reach
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Experiment, Found, Prediction, Size, judged
 from regard.lab.claims.panels import THEMES, Bars, Lines, Map
 from regard.lab.claims.report import markdown, write_report
@@ -184,6 +184,8 @@ def test_a_changed_preset_or_mistake_is_another_measurement(made, tmp_path, monk
     without = made.code
     (presets / "ab.toml").write_text("train.steps = 1")
     with_one = made.code
+    (presets / "ab.toml").write_text("train.steps = 1  # few")
+    assert made.code == with_one
     (presets / "ab.toml").write_text("train.steps = 2")
     (presets / "other.toml").write_text("")
     mistaken = replace(made, arms={**made.arms, "wrong": Arm("ab", mistake="no mask")})
@@ -209,6 +211,14 @@ def test_other_words_and_predictions_judge_the_trials_that_are_done(made, tmp_pa
     assert plan["predictions"] == ["by 5 at least"]
 
 
+def test_results_stand_while_they_would_be_measured_and_judged_so_again(made, tmp_path):
+    found, _ = run(made, tmp_path / "out")
+    assert replace(made, title="Names").stands(found)
+    assert not replace(made, predictions=made.predictions[:1]).stands(found)
+    assert not replace(made, measure=broken).stands(found)
+    assert not replace(made, arms={"short": Arm("ab")}).stands(found)
+
+
 def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
     codes = []
     for measuring, words in (("return 1", "one"), ("return 1", "two"), ("return 2", "two")):
@@ -222,14 +232,13 @@ def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
 
 def test_the_plan_knows_the_files_that_an_experiment_takes_from(monkeypatch):
     before = {name: each.code for name, each in EVERY.items()}
-    module = sys.modules[Experiment.__module__]  # `experiment` of its package is a function
-    right = module.reached
+    right = reach.reached
 
-    def changed(file: Path, *names: str) -> tuple[str, dict[str, list[str]]]:
+    def changed(file: Path, *names: str) -> tuple[str, dict[str, set[str]]]:
         text, taken = right(file, *names)
         return text + "#" * (file.stem == "distances"), taken
 
-    monkeypatch.setattr(module, "reached", changed)
+    monkeypatch.setattr(reach, "reached", changed)
     assert {name for name, each in EVERY.items() if each.code != before[name]} == {"C2", "C18"}
 
 

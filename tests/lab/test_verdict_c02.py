@@ -75,7 +75,7 @@ def test_a_digit_that_is_never_reached_takes_no_number_of_steps() -> None:
     far = [{key: value for key, value in row.items() if key != "steps"} for row in rows() if row not in found]
     verdict = judged(experiment("C2"), found + far)
     assert f"{ONE} 8 (never reached); {THREE} 8 (after 257 steps)" in verdict.sentence
-    results = {"rows": found + far, "seeds": [0], "claim": "so", "sentence": verdict.sentence}
+    results = {"rows": found + far, "seeds": [0], "claim": "so", "sentence": verdict.sentence, "left_out": {}}
     assert picture(experiment("C2"), results, "png", LIGHT)
 
 

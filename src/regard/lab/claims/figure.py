@@ -1,6 +1,6 @@
 """The figure of an experiment: its panels side by side, who is who below them, and the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TALL, LEFT, GAP, FOOT = 2.7, 0.65, 0.3, 0.75  # inches: of a panel, on its left and right, below it
 LETTERS = 12  # to an inch, in the smaller letters
 LEAST, MOST = 7.5, 15.5  # inches: what a title needs, and what a page has
+Mark = Callable[["Axes", float, float, dict[str, Any]], None]
 
 
 def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: Theme) -> bytes:
@@ -24,7 +25,8 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
     wide = max(LEAST, *(sum(LEFT + panel.wide + GAP for panel in storey) + MARGIN for storey in storeys))
     claim, verdict = (wrap(results[key], int((wide - 2 * MARGIN) * LETTERS)) for key in ("claim", "sentence"))
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
-    names, columns = list(experiment.arms), max(1, int((wide - 2 * MARGIN) // 2.4))
+    names = [name for name in experiment.arms if name not in results["left_out"]]
+    columns = max(1, int((wide - 2 * MARGIN) // 2.4))
     key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(storeys)
     seeds = f"{len(results['seeds'])} seeds: {several(experiment.panels)}."
     with drawing() as Figure:
@@ -39,8 +41,8 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
                 show(panel, axes_at(sheet, left, top, panel.wide, TALL), results["rows"], names, theme)
                 left += panel.wide + GAP
             top += TALL + FOOT
-        lined = any(isinstance(panel, Lines) for panel in experiment.panels)
-        legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme, lined)
+        mark = line if any(isinstance(panel, Lines) for panel in experiment.panels) else square
+        legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme, mark=mark)
         lines(sheet, verdict, below + key + 0.25, theme.ink, weight="bold")
         if len(results["seeds"]) > 1:
             lines(sheet, [seeds], below + key + 0.3 + 0.2 * len(verdict), theme.faint)
@@ -84,14 +86,19 @@ def plain(axes: "Axes", theme: Theme) -> None:
     axes.spines[["left", "bottom"]].set_color(theme.line)
 
 
-def legend(axes: "Axes", names: list[str], columns: int, theme: Theme, lined: bool) -> None:
-    """Mark and name of each arm; a square where it has no line."""
+def legend(axes: "Axes", names: list[str], columns: int, theme: Theme, *, mark: Mark) -> None:
+    """Mark and name of each arm."""
     axes.set_axis_off()
     axes.set(xlim=(0, columns), ylim=(-(-len(names) // columns), 0))
     for number, name in enumerate(names):
         x, y = number % columns, number // columns + 0.5
-        if lined:
-            axes.plot([x + 0.02, x + 0.12], [y, y], **theme.style(number), markersize=5, linewidth=1.7)
-        else:
-            axes.plot([x + 0.07], [y], color=theme.style(number)["color"], marker="s", markersize=8)
+        mark(axes, x, y, theme.style(number))
         axes.text(x + 0.16, y, name, fontsize=9, color=theme.ink, va="center")
+
+
+def line(axes: "Axes", x: float, y: float, style: dict[str, Any]) -> None:
+    axes.plot([x + 0.02, x + 0.12], [y, y], **style, markersize=5, linewidth=1.7)
+
+
+def square(axes: "Axes", x: float, y: float, style: dict[str, Any]) -> None:
+    axes.plot([x + 0.07], [y], color=style["color"], marker="s", markersize=8)

@@ -30,9 +30,9 @@ img { max-width: 100% } section { border-top: 1px solid var(--line); margin-top:
 
 
 def standing(out: Path) -> list[Results]:
-    """The results in a folder that are measured as it is done now: of claims in order, then of the zoo."""
+    """The results in a folder that are measured and judged as it is done now: of claims in order, then of the zoo."""
     found = {name: read(out / name / RESULTS) for name in (*claims.names(), ZOO)}
-    return [each for name, each in found.items() if each and claims.experiment(name).fits(each, each["size"])]
+    return [each for name, each in found.items() if each and claims.experiment(name).stands(each)]
 
 
 def write_report(results: list[Results], failed: dict[str, str], out: Path) -> list[Path]:
@@ -90,7 +90,10 @@ def told(results: Results) -> Iterator[str]:
     """What was predicted, what would change the verdict, and how it was made."""
     for each in results["held"]:
         seeds = list(each["seeds"].values())
-        yield f"predicted: {each['says']}: held for {sum(seeds)} of {len(seeds)} seeds"
+        held = f"held for {sum(seeds)} of {len(seeds)} seeds" if seeds else "not asked"
+        yield f"predicted: {each['says']}: {held}"
+    for name, package in results["left_out"].items():
+        yield f"left out: {name}, which needs the package `{package}`"
     yield f"refuted if {results['refuted_by']}"
     yield f"what would change it: {results['otherwise']}"
     timed = f", times ({', '.join(results['timed'])}) apart" if results["timed"] else ""

@@ -23,7 +23,7 @@ import torch
 
 from regard.checkpoint import read_json, write, write_json
 from regard.errors import Interrupted, UserError
-from regard.lab.claims.experiment import Experiment, judged
+from regard.lab.claims.experiment import Experiment, Found, judged
 from regard.lab.claims.figure import picture
 from regard.lab.claims.panels import THEMES
 from regard.lab.claims.trial import Arm, Row, Size, Trial, machine
@@ -114,7 +114,7 @@ class Lab:
 
     def units(self, experiment: Experiment) -> list[Unit]:
         """Seed by seed, every arm; or all at once."""
-        arms = {name: experiment.whole(arm, self.size) for name, arm in experiment.arms.items()}
+        arms = {name: experiment.whole(arm, self.size) for name, arm in experiment.arms.items() if arm.there}
         every, found = self.seeds_of(experiment), []
         groups = [({name: arm}, (seed,)) for seed in every for name, arm in arms.items()]
         for some, seeds in [(arms, every)] if experiment.together else groups:
@@ -168,6 +168,7 @@ class Lab:
             "sentence": verdict.sentence,
             "otherwise": experiment.otherwise,
             "held": verdict.held,
+            "left_out": {name: arm.needs for name, arm in experiment.arms.items() if not Found(rows).has(name)},
             "seconds": sum(trial["seconds"] for trial in trials),
             "device": " and ".join(devices),
             "versions": together([trial["versions"] for trial in trials]),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,16 @@ def machine(device: str) -> Train:
 class Arm:
     """One of those that are compared: a preset and settings, as `regard train PRESET --set ...` takes them.
 
-    A `mistake` is one of the zoo's, made while it is trained and used.
+    A `mistake` is one of the zoo's, made while it is trained and used. An arm that `needs` a package is left out where
+    that is not installed.
     """
 
-    def __init__(self, preset: str = "", *settings: str, mistake: str = ""):
-        self.preset, self.settings, self.mistake = preset, settings, mistake
+    def __init__(self, preset: str = "", *settings: str, mistake: str = "", needs: str = ""):
+        self.preset, self.settings, self.mistake, self.needs = preset, settings, mistake, needs
+
+    @property
+    def there(self) -> bool:
+        return not self.needs or find_spec(self.needs) is not None
 
     def told(self) -> dict[str, Any]:
         return {"preset": self.preset, "settings": list(self.settings), "mistake": self.mistake}
