@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.errors import WorldError
+from regard.lab import length
 from regard.lab.claims import c12, experiment
 from regard.lab.claims.c12 import BIGBIRD, FORMULA, FULL, LINEAR, LINFORMER, WAYS
 from regard.lab.claims.experiment import HALF, NOT, TRUE, Found, Size, judged
@@ -65,11 +67,7 @@ OUT = "out of memory"
         (without(EVERY, "memory", *WAYS.values()), HALF, "memory with unknown, unknown, unknown, and with unknown"),
         (without(EVERY, "memory", FORMULA) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
         (without(EVERY, "memory", *WAYS.values()) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
-        (
-            without(EVERY, "memory", FORMULA) + failed("exit code 1: KeyError", FORMULA),
-            HALF,
-            "(it runs out with: none)",
-        ),
+        (without(EVERY, "memory", FORMULA), HALF, "(it runs out with: none)"),
         (EVERY + failed(OUT, FORMULA, BIGBIRD), HALF, f"(it runs out with: {FORMULA}; {BIGBIRD})"),
         (without(EVERY, "time", FULL) + failed(OUT, FULL), NOT, "the power unknown, 1.00, 1.00 of the length"),
         (without(EVERY, "time", LINFORMER), NOT, "the power 1.90, 1.00, unknown of the length"),
@@ -79,7 +77,7 @@ def test_what_nobody_knows_is_no_number_and_to_run_out_of_memory_is_a_finding(ro
     found = judged(experiment("C12"), rows)
     assert found.word == verdict
     assert told in found.sentence
-    results = {"rows": rows, "seeds": [0], "claim": "so", "sentence": found.sentence}
+    results = {"rows": rows, "seeds": [0], "claim": "so", "sentence": found.sentence, "left_out": {}}
     assert picture(experiment("C12"), results, "png", LIGHT)
 
 
@@ -93,7 +91,7 @@ def test_a_machine_that_does_not_tell_its_memory_is_measured(tmp_path: Path, mon
                 rows[1:] = [{"length": n, "error": "out of memory"} for n in lengths[1:]]
             yield {"system": name, "rows": rows, "exponent": exponent(rows, "seconds"), "exponent_memory": None}
 
-    monkeypatch.setattr(c12, "bench", bench)
+    monkeypatch.setattr(length, "measure", bench)
     monkeypatch.setattr(c12, "recall", lambda trial, seed: [])
     rows = c12.measure(Trial(TINY, "cpu", tmp_path, {}, (3,)))
     assert {key for row in rows for key in row} == {"seed", "arm", "time", "length", "ms", "failed"}
@@ -101,6 +99,14 @@ def test_a_machine_that_does_not_tell_its_memory_is_measured(tmp_path: Path, mon
     first, *others = [row for row in rows if row["arm"] == FORMULA and "length" in row]
     assert first == {"seed": 3, "arm": FORMULA, "length": 64, "ms": pytest.approx(0.064)}
     assert [row["failed"] for row in others] == ["out of memory"] * 2
+
+
+def test_a_step_that_fails_for_another_reason_than_memory_is_no_finding(tmp_path: Path, monkeypatch) -> None:
+    rows = [{"length": 64, "seconds": 1e-3, "peak_bytes": 5}, {"length": 128, "error": "exit code 1: KeyError"}]
+    record = {"system": "full", "rows": rows, "exponent": None, "exponent_memory": None}
+    monkeypatch.setattr(length, "measure", lambda systems, settings, **how: [record])
+    with pytest.raises(WorldError, match="a step of 128 tokens, full: exit code 1: KeyError"):
+        c12.measure(Trial(TINY, "cpu", tmp_path, {}, (3,)))
 
 
 @pytest.mark.parametrize("power, verdicts", [(2.0, (HALF, TRUE)), (1.0, (NOT,))])
@@ -114,7 +120,7 @@ def test_the_power_of_the_length_decides(tmp_path: Path, monkeypatch, power: flo
             powers = {"exponent": exponent(rows, "seconds"), "exponent_memory": exponent(rows, "peak_bytes")}
             yield {"system": name, "rows": rows, **powers}
 
-    monkeypatch.setattr(c12, "bench", bench)
+    monkeypatch.setattr(length, "measure", bench)
     changed = replace(experiment("C12"), small=TINY)
     (found,) = lab(tmp_path, size="small", seeds=1, jobs=1).run([changed], ended=lambda found: None)
     assert found["verdict"] in verdicts

@@ -31,6 +31,7 @@ LENGTHS = (1024, 2048, 4096, 8192)
 SYSTEMS = ("full", "local", "bigbird", "linformer", "dmca")
 CHILD = (sys.executable, "-m", "regard.lab.one_length")
 OUT_OF_MEMORY = re.compile(r"allocate memory|out of memory|MemoryError|bad_alloc", re.IGNORECASE)
+SHORT = ("out of memory", "killed, most likely for want of memory")  # how a want of memory is told
 EXPONENTS = {  # of what, by name
     "exponent": "seconds",
     "exponent_forward": "forward_seconds",
@@ -100,9 +101,9 @@ def in_child(name: str, settings: list[str], length: int, repeats: int) -> dict[
 def why(code: int, told: str) -> str:
     """What ended a process, in one line."""
     if OUT_OF_MEMORY.search(told):
-        return "out of memory"
+        return SHORT[0]
     if code == -signal.SIGKILL:
-        return "killed, most likely for want of memory"
+        return SHORT[1]
     last = (told.strip().splitlines() or [""])[-1]
     return f"{ending(code)}: {last}" if last else ending(code)
 

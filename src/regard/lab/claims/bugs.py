@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
     method="A small Transformer learns to write letters backwards (and a classifier to name senses, for the mean over "
     "padding), with one mistake at a time; each answers unseen texts, with beam 4 where it writes, and is checked by "
     "the lines of regard verify, but for the slowest.",
-    refuted="a mistake that makes equal things unequal passes the certificate, or the healthy model does not",
+    refuted="a mistake that makes equal things unequal passes the certificate",
     arms={
         HEALTHY: Arm(*WRITER),
         **{

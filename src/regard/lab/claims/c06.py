@@ -32,7 +32,7 @@ def single(of: Found) -> float:
 
 def equals(of: Found) -> str:
     """Two models of the same size, as the end of a sentence; nothing where there are none."""
-    sizes = {(row["arm"], row["depth"]): row["parameters"] for row in of.rows if "parameters" in row}
+    sizes = {(row["arm"], row["depth"]): row["parameters"] for row in of.rows}
     return "".join(
         f"; with as many parameters (within 2%) a model of depth {deep} with them has "
         f"{of('loss', WITH, depth=deep):.2f} nats and one of {deeper} without {of('loss', WITHOUT, depth=deeper):.2f}"

@@ -50,12 +50,8 @@ EXPERIMENT = Experiment(
         f"with one table {of('millions', TIED):.2f} million parameters in place of {of('millions', APART):.2f}, and a "
         f"loss on unseen text of {of('unseen', TIED):.3f} nats per token in place of {of('unseen', APART):.3f} "
         f"({of('unseen', TIED) / of('unseen', APART) - 1:+.1%})"
-        + (
-            f"; in the last steps of training {of.last('loss', TIED, 'step'):.3f} in place of "
-            f"{of.last('loss', APART, 'step'):.3f}"
-            if any("step" in row for row in of.rows)
-            else ""
-        )
+        f"; in the last steps of training {of.last('loss', TIED, 'step'):.3f} in place of "
+        f"{of.last('loss', APART, 'step'):.3f}"
     ),
     otherwise="the saving is vocabulary times width, so it shrinks beside a deep model; with more text and steps a "
     "second table may learn what one cannot hold; and more text too where two tables are ahead in training only, which "

@@ -33,8 +33,8 @@ EXPERIMENT = Experiment(
     title="Pre-training",
     claim="Pre-training, then fine-tuning, beats training from scratch on little data.",
     method="BERT says whether a sentence praises or blames. It learns from few labelled sentences after it has guessed "
-    "hidden words of unlabelled reviews for 2,000 steps, for a fifth of them, or for a single one, which leaves its "
-    "weights as they were drawn: nothing else differs.",
+    "hidden words of unlabelled reviews for 2,000 steps, for a fifth of them, or for a single one, which hardly "
+    "moves its weights: nothing else differs.",
     refuted="with 200 labelled sentences the model from scratch tells less than 10 fewer of 100 unseen ones",
     arms={
         TUNED: Arm("bert", "train.steps=2000"),

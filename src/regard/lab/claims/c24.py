@@ -31,7 +31,7 @@ def compared(trial: Trial, seed: int) -> Iterator[Row]:
     run = trial.train(*library(trial, CHARACTERS), arm=trial.arms[ONCE], seed=seed)
     with MISTAKES["no mask"].made():
         unmasked = regard.load(run.path, str(run.model.device))
-    text = windows(run, 2 * run.model.context)[0]
+    text = windows(run, 2 * run.model.context).flatten()
     for length in trial.size["lengths"]:
         part, found = text[: length + 1], {}
         for arm, model, way in ((PREFIXES, run, by_prefixes), (ONCE, run, at_once), (OPEN, unmasked, at_once)):

@@ -94,7 +94,9 @@ class Lines(Panel):
     across: str  # the label of the horizontal axis, with its unit
     log: str = ""  # "x", "y" or "xy"
 
-    several = "lines are their mean, bands go from the lowest to the highest"
+    several = (
+        "lines are their mean (geometric where values are on a logarithmic scale), bands go from lowest to highest"
+    )
 
     def draw(self, axes: "Axes", rows: Sequence[Row], order: list[str], theme: Theme) -> None:
         for number, arm in enumerate(order):
