@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regard.data import CORPORA, Data, splits
+from regard.errors import UserError
 from tests.helpers import lines_file, refused
 
 TEXT, PAIR = ("text",), ("source", "target")
@@ -90,6 +91,28 @@ def test_a_name_that_is_no_corpus_is_suggested() -> None:
         splits(Data(train="revers"), PAIR)
     with refused("data.train is not set"):
         splits(Data(), PAIR)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [(TEXT, "; a built-in corpus such as 'stdlib' needs none"), (("words", "heads"), "")],
+)
+def test_a_missing_file_is_told_of_a_corpus_with_the_same_columns(columns: tuple[str, ...], said: str) -> None:
+    assert ("words", "heads") not in {corpus.columns for corpus in CORPORA.values()}
+    with pytest.raises(UserError) as refusal:
+        splits(Data(train="none.txt"), columns)
+    assert str(refusal.value) == f"no such file: none.txt{said}"
+
+
+def test_a_run_whose_file_has_gone_is_told_of_no_corpus(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    remembered = Data(train=Path(file).name).located()
+    Path(file).unlink()
+    with pytest.raises(UserError) as refusal:
+        splits(remembered, TEXT)
+    assert str(refusal.value) == f"no such file: {file}"
 
 
 def test_a_file_without_an_ending_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ SLIPS = {
         ("b, t, w = x.shape; return x.view(b, t, heads, w / heads).transpose(1, 2)", "a fraction for a size"),
         (
             "d = x.shape[-1] / heads; return torch.stack([x[..., d * i :] for i in range(heads)])",
-            "a fraction for a size",
+            "bounds of a slice",
         ),
         ("d = x.shape[-1] / heads; return torch.stack(x.split(d, -1), 1)", "a fraction for a size"),
         ("d = x.shape[-1] / heads; return torch.zeros(len(x), heads, x.shape[1], d)", "a fraction for a size"),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from regard.errors import UserError
-from regard.exercises import checking
+from regard.exercises import checking, files
 from regard.exercises.checking import Checked, check
-from regard.exercises.collecting import Answer, collect, left_out
-from regard.exercises.files import begin, belongs, blank
+from regard.exercises.collecting import Answer, collect, instead, left_out
+from regard.exercises.files import begin, belongs, blank, likely
 from regard.exercises.tasks import EXERCISES, exercise
 
 RIGHT = "import torch\ndef softmax(scores):\n    p = torch.exp(scores - scores.amax(-1, keepdim=True))\n"
@@ -213,13 +213,16 @@ def test_folders_of_which_nothing_is_checked_are_named(tmp_path: Path, monkeypat
         ("softmax.py", "", "; is it softmax.py? Name it 02_softmax.py"),
         ("02-softmax.py", "", "; is it 02-softmax.py? Name it 02_softmax.py"),
         ("Softmax 2.PY", "", "; is it Softmax 2.PY? Name it 02_softmax.py"),
-        ("02_softmax.py.txt", "", "; is it 02_softmax.py.txt? Name it 02_softmax.py"),
+        ("02_softmax.pdf", "", ""),
+        ("softmax.txt", RIGHT, ""),
         ("o2_sofmax.py", "", "; is it o2_sofmax.py? Name it 02_softmax.py"),
         ("solution.py", RIGHT, "; is it solution.py? Name it 02_softmax.py"),
         ("deeper/02_softmax.py", RIGHT, "; is it ben/deeper/02_softmax.py? Give that folder"),
         ("deeper/03_x.py", RIGHT, ""),
         ("solution.py", "nonsense(", ""),
         ("03_x.py", RIGHT, ""),
+        ("softmax.py", "def bpe():\n    pass\n", ""),
+        ("softmaximum.py", "", ""),
     ],
 )
 def test_a_missing_file_may_be_there_under_another_name(
@@ -230,6 +233,43 @@ def test_a_missing_file_may_be_there_under_another_name(
     monkeypatch.chdir(tmp_path)
     *_, checked = check(collect(["anna", "ben", "2"]))
     assert [each.text for each in checked.findings] == [f"there is no ben/02_softmax.py{said}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "functions", "meant"),
+    [
+        ("multi_head_attention.py", "", "multi_head"),
+        ("multi_head_attention.py", "attention", "attention"),
+        ("multi_head_attention.py", "attention multi_head", "multi_head attention"),
+        ("attention.py", "softmax attention", "attention"),
+        ("homework.py", "softmax attention other", "softmax attention"),
+        ("scaled-dot-product attention.py", "other", "scaled_dot_product"),
+        ("lookup.py", "", "look_up"),
+        ("subpedal.py", "", ""),
+    ],
+)
+def test_a_file_is_for_the_function_in_it_before_what_its_name_says(
+    name: str, functions: str, meant: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text("".join(f"def {function}():\n    pass\n" for function in functions.split()))
+    assert " ".join(each.name for each in likely(file)) == meant
+    if meant:
+        with pytest.raises(UserError, match=rf"Name it \d\d_{meant.split()[0]}\.py$"):
+            collect([str(tmp_path)])
+
+
+def test_each_file_of_a_folder_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def defined(path: Path) -> set[str]:
+        read.append(path.name)
+        return set()
+
+    monkeypatch.setattr(files, "defined", defined)
+    begun(tmp_path, "02_softmax.py", "mine.py", "other.py", "notes.txt")
+    assert len(list(map(instead, collect([str(tmp_path), "all"])))) == len(EXERCISES)
+    assert read == ["mine.py", "other.py"]
 
 
 def test_a_child_that_has_ended_is_no_mistake_of_a_student(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

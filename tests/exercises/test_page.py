@@ -22,6 +22,12 @@ def test_the_page_lists_every_exercise() -> None:
     ]
 
 
+def test_each_exercise_knows_as_many_mistakes_as_the_page_says() -> None:
+    known = [len(each.slips) for each in EXERCISES.values()]
+    assert (min(known), max(known)) == (4, 14)
+    assert "Each exercise knows four to fourteen mistakes" in PAGE.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("number", EXERCISES)
 def test_the_file_that_is_named_has_the_solution(number: int) -> None:
     (file,) = [row[4] for row in cells(PAGE) if row[0] == str(number)]

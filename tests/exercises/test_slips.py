@@ -31,7 +31,3 @@ def test_a_mistake_of_a_student_is_called_by_its_name_alone(name: str, body: str
     known = {(slip.name, slip.hint) for slip in exercise(name).slips} | {stop[1:] for stop in STOPS}
     assert first.mistake == mistake and (first.mistake, first.text) in known
     assert {each.mistake for each in others} <= set(GENERAL) and others
-
-
-def test_what_is_said_of_an_error_fits_a_line() -> None:
-    assert not [hint for _, _, hint in STOPS if len(hint) > 120 or "\n" in hint or hint.endswith(".")]

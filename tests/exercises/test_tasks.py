@@ -66,7 +66,7 @@ def doubled(found):
 @every_exercise
 def test_hints_are_sentences_that_fit_a_line(task: Exercise) -> None:
     hints = [slip.hint for slip in task.slips]
-    assert len(task.slips) >= 3 and len(task.laws) >= 2
+    assert 4 <= len(task.slips) <= 14 and len(task.laws) >= 2
     assert len(set(hints)) == len(hints) and len({slip.name for slip in task.slips}) == len(hints)
     assert not [hint for hint in hints if len(hint) > 120 or "\n" in hint or re.search(r"[^.]\.$", hint)]
     assert re.fullmatch(r"[A-Z].+\.", task.about) and len(task.about) <= 110

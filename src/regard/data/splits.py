@@ -80,8 +80,9 @@ def open_source(where: Paths, split: str, data: Data, columns: tuple[str, ...]) 
         return corpus.source(split, columns)
     if len(paths) == 1 and not any(mark in paths[0] for mark in "./\\") and not Path(paths[0]).exists():
         raise UserError(f"no built-in corpus and no file '{paths[0]}'{suggest(paths[0], list(CORPORA))}")
-    if missing := [path for path in paths if not Path(path).exists() and not Path(path).is_absolute()]:
-        corpus = next((each for each in CORPORA.values() if each.columns == columns), CORPORA["road"])
+    # a whole path is most often one that a run remembers (`located`): its file has gone, and no corpus is in its place
+    missing = [path for path in paths if not Path(path).exists() and not Path(path).is_absolute()]
+    if missing and (corpus := next((each for each in CORPORA.values() if each.columns == columns), None)):
         raise UserError(f"no such file: {missing[0]}; a built-in corpus such as '{corpus.name}' needs none")
     return open_files(paths, Columns(columns, data.fields, data.tags), document=data.document)
 

@@ -6,17 +6,21 @@ from pathlib import Path
 
 from regard.errors import UserError, suggest
 from regard.exercises.exercise import Exercise
-from regard.exercises.files import answers, belongs, candidates
+from regard.exercises.files import answers, belongs, likely
 from regard.exercises.tasks import ALL, EXERCISES, chosen
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A file, which may be missing, and the exercise that it is to. The last `parts` of its folder name the student."""
+    """A file, which may be missing, and the exercise that it is to. The last `parts` of its folder name the student.
+
+    Of one that is missing, `beside` are files of its folder that may be it.
+    """
 
     file: Path
     exercise: Exercise
     parts: int = 1
+    beside: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -67,7 +71,9 @@ def collect(words: Iterable[str]) -> list[Answer]:
         there = [Answer(file, belongs(file)) for file in answers(folder)]
         found += [each for each in there if not asked.exercises or each.exercise in asked.exercises]
         held = [each.exercise for each in there]
-        found += [Answer(folder / each.file, each) for each in asked.exercises if each not in held]
+        if missing := [each for each in asked.exercises if each not in held]:
+            others = misnamed(folder)
+            found += [absent(folder, each, others) for each in missing]
     if not found or (not asked.files and all(map(holds_others, asked.folders))):
         ways = [way for folder in asked.folders if (way := elsewhere(folder))]
         way = ways[0] if ways else "'regard exercise start 1' begins one"
@@ -80,6 +86,18 @@ def left_out(words: Iterable[str]) -> list[str]:
     asked = asked_for(words)
     empty = [folder for folder in asked.folders if not asked.exercises and not [*answers(folder)]]
     return [f"no answers in {folder}" + (f"; {way}" if (way := elsewhere(folder)) else "") for folder in empty]
+
+
+def absent(folder: Path, exercise: Exercise, others: dict[Path, list[Exercise]]) -> Answer:
+    beside = tuple(path for path, meant in others.items() if exercise in meant)
+    return Answer(folder / exercise.file, exercise, beside=beside)
+
+
+def misnamed(folder: Path) -> dict[Path, list[Exercise]]:
+    """Files of a folder that may be answers under another name, and to what, likeliest first. Each is read once."""
+    numbered = {*answers(folder)}
+    files = [path for path in sorted(folder.glob("*.[pP][yY]")) if path not in numbered and path.is_file()]
+    return {path: meant for path in files if (meant := likely(path))}
 
 
 def told_apart(found: list[Answer]) -> list[Answer]:
@@ -108,16 +126,14 @@ def elsewhere(folder: Path) -> str:
     """Where answers may be instead of in a folder that has none, or nothing."""
     if inner := below(folder):
         return f"there are some in {inner[0]}: give such folders"
-    likely = [(each, path) for each in EXERCISES.values() for path in candidates(folder, each)]
-    return f"is {likely[0][1]} one? Name it {likely[0][0].file}" if likely else ""
+    return next((f"is {path} one? Name it {meant[0].file}" for path, meant in misnamed(folder).items()), "")
 
 
 def instead(answer: Answer) -> str:
     """What may be meant where a file is missing, as the end of a sentence."""
-    folder, wanted = answer.file.parent, answer.exercise
-    if beside := candidates(folder, wanted):
-        return f"; is it {' or '.join(path.name for path in beside[:3])}? Name it {wanted.file}"
-    inner = [file for each in below(folder) for file in answers(each) if belongs(file) is wanted]
+    if answer.beside:
+        return f"; is it {' or '.join(path.name for path in answer.beside[:3])}? Name it {answer.exercise.file}"
+    inner = [file for each in below(answer.file.parent) for file in answers(each) if belongs(file) is answer.exercise]
     return f"; is it {inner[0]}? Give that folder" if inner else ""
 
 

@@ -77,25 +77,24 @@ def defined(path: Path) -> set[str]:
     return {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
-def candidates(folder: Path, exercise: Exercise) -> list[Path]:
-    """Files of a folder that may be an answer under another name, by their name or by the function that they have."""
-    if not folder.is_dir():
-        return []
-    taken = {*answers(folder)}
-    files = [path for path in sorted(folder.iterdir()) if path not in taken and path.is_file()]
-    return [path for path in files if alike(path.name, exercise) or has_function(path, exercise)]
-
-
-def alike(name: str, exercise: Exercise) -> bool:
-    """Whether a file's name has that of the exercise in it, or nearly its file's."""
-    return exercise.name in re.sub(r"\W", "_", name.lower()) or bool(get_close_matches(name, [exercise.file], 1, 0.8))
-
-
-def has_function(path: Path, exercise: Exercise) -> bool:
+def likely(path: Path) -> list[Exercise]:
+    """What a file without a number may be an answer to, likeliest first: by its functions, and by its name."""
     try:
-        return path.suffix == ".py" and exercise.name in defined(path)
+        functions = defined(path)
     except OSError:
-        return False
+        functions = set()
+    held = [each for each in EXERCISES.values() if each.name in functions]
+    called = named_by(path)
+    return [each for each in called if each in held] or held or called[:1]
+
+
+def named_by(path: Path) -> list[Exercise]:
+    """Exercises whose names are words of a file's name, longest first; else the one whose file has nearly that name."""
+    name = re.sub(r"\W", "_", path.stem.lower())
+    found = [each for each in EXERCISES.values() if re.search(rf"(?<![a-z]){each.name}(?![a-z])", name)]
+    near = get_close_matches(path.name, [each.file for each in EXERCISES.values()], 1, 0.8)
+    longest_first = sorted(found, key=lambda each: len(each.name), reverse=True)
+    return longest_first or [each for each in EXERCISES.values() if each.file in near]
 
 
 def answers(folder: Path) -> Iterator[Path]:

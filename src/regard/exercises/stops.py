@@ -15,9 +15,25 @@ STOPS = (
         "sort, topk and their like give values and indices, two tensors: take .values or .indices",
     ),
     (
-        r"got float\b|'float' object cannot be interpreted|ints?, not float\b|^(slice|list) indices must be integers",
+        r"^expected Tensor as element",
+        "no tensors to join",
+        "torch.stack, torch.cat and their like join tensors, and something else is in the list: make it one first",
+    ),
+    (
+        r"(ints?|integers or slices), not float$|ints, ?but got float|valid indices \(got float\)$"
+        r"|'float' object cannot be interpreted",
         "a fraction for a size",
-        "a size must be a whole number: divide with //, for / gives a float",
+        "a size or an index must be a whole number: divide with //, for / gives a float",
+    ),
+    (
+        r"^(list|tuple) indices must be integers or slices, not tuple$",
+        "two indices at once",
+        "a list or tuple takes one index at a time, rows[i][j]; only tensors take rows[i, j]",
+    ),
+    (
+        r"^slice indices must be integers",
+        "bounds of a slice",
+        "where a slice begins and ends must be a whole number or None, and is something else: a float, as / gives?",
     ),
     (
         r"^view size is not compatible",
