@@ -186,7 +186,7 @@ def test_students_are_told_apart_by_as_much_of_the_path_as_it_takes(
     assert students("a/hw", "b/hw", "2") == ["a/hw", "b/hw"]
     assert students("a/hw/02_x.py", "b/hw", "c") == ["a/hw", "b/hw", f"{tmp_path.name}/c"]
     assert students("a/hw", "one/a/hw", "3") == [f"{tmp_path.name}/a/hw", "one/a/hw"]
-    assert students("c", "./c") == ["c", "c"], "the same folder is the same student"
+    assert students("c", "./c") == ["c"], "the same folder is the same student"
     assert students("/", "2") == ["/"]
 
 
@@ -276,3 +276,26 @@ def test_a_child_that_has_ended_is_no_mistake_of_a_student(tmp_path: Path, monke
     monkeypatch.setattr(checking, "CHILD", ("false",))
     with pytest.raises(RuntimeError, match="has ended"):
         list(check([written(tmp_path, RIGHT)]))
+
+
+def test_of_several_files_to_one_exercise_that_of_its_name_counts_and_the_others_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("anna").mkdir()
+    for name in ("02_old.py", "02_softmax.py", "03_new.py", "03_old.py"):
+        (Path("anna") / name).write_text("")
+    assert [each.file.name for each in collect(["anna"])] == ["02_softmax.py", "03_new.py"]
+    assert left_out(["anna"]) == [
+        "anna/02_old.py is passed over: 02_softmax.py is to the same exercise",
+        "anna/03_old.py is passed over: 03_new.py is to the same exercise",
+    ]
+    assert left_out(["anna", "2"]) == ["anna/02_old.py is passed over: 02_softmax.py is to the same exercise"]
+
+
+def test_a_file_that_is_named_beside_its_folder_is_there_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("anna").mkdir()
+    for name in ("02_old.py", "02_softmax.py"):
+        (Path("anna") / name).write_text("")
+    assert [each.file.name for each in collect(["anna", "anna/02_softmax.py"])] == ["02_softmax.py"]
+    assert [each.file.name for each in collect(["anna", "anna/02_old.py"])] == ["02_old.py", "02_softmax.py"]
+    assert left_out(["anna", "anna/02_old.py"]) == []

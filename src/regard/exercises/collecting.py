@@ -63,12 +63,12 @@ def collect(words: Iterable[str]) -> list[Answer]:
     """Answers that are asked for by files, folders and numbers or names of exercises.
 
     Exercises that are named are looked for in each folder, whether they are there or not, and `all` names each;
-    without one every answer there is.
+    without one every answer there is. Each file is there once, and of a folder one to an exercise.
     """
     asked = asked_for(words)
     found = [Answer(file, belongs(file)) for file in asked.files]
     for folder in asked.folders:
-        there = [Answer(file, belongs(file)) for file in answers(folder)]
+        there = [Answer(files[0], exercise) for exercise, files in sorted_out(folder)]
         found += [each for each in there if not asked.exercises or each.exercise in asked.exercises]
         held = [each.exercise for each in there]
         if missing := [each for each in asked.exercises if each not in held]:
@@ -78,14 +78,29 @@ def collect(words: Iterable[str]) -> list[Answer]:
         ways = [way for folder in asked.folders if (way := elsewhere(folder))]
         way = ways[0] if ways else "'regard exercise start 1' begins one"
         raise UserError(f"no answers in {', '.join(map(str, asked.folders))}; {way}")
-    return told_apart(found)
+    return told_apart(list({each.file.resolve(): each for each in reversed(found)}.values())[::-1])
+
+
+def sorted_out(folder: Path) -> list[tuple[Exercise, list[Path]]]:
+    """The files to each exercise, the one of its own name first."""
+    found: dict[int, list[Path]] = {}
+    for file in answers(folder):
+        found.setdefault(belongs(file).number, []).append(file)
+    each = [(EXERCISES[number], files) for number, files in found.items()]
+    return [(exercise, sorted(files, key=lambda file: file.name != exercise.file)) for exercise, files in each]
 
 
 def left_out(words: Iterable[str]) -> list[str]:
-    """Folders of which nothing is checked, a line for each: only where no exercise is named."""
-    asked = asked_for(words)
-    empty = [folder for folder in asked.folders if not asked.exercises and not [*answers(folder)]]
-    return [f"no answers in {folder}" + (f"; {way}" if (way := elsewhere(folder)) else "") for folder in empty]
+    """What is not checked, a line for each: folders without answers where no exercise is named, and further files."""
+    asked, lines = asked_for(words), list[str]()
+    for folder in asked.folders:
+        if not asked.exercises and not [*answers(folder)]:
+            lines.append(f"no answers in {folder}" + (f"; {way}" if (way := elsewhere(folder)) else ""))
+        for exercise, (first, *others) in sorted_out(folder):
+            if not asked.exercises or exercise in asked.exercises:
+                given = [other for other in others if other not in asked.files]
+                lines += [f"{other} is passed over: {first.name} is to the same exercise" for other in given]
+    return lines
 
 
 def absent(folder: Path, exercise: Exercise, others: dict[Path, list[Exercise]]) -> Answer:
