@@ -79,3 +79,11 @@ def test_the_table_is_really_made(tmp_path: Path, monkeypatch) -> None:
     assert len({row["perplexity"] for row in found["rows"]}) == 5
     assert of("millions", EXPERTS) > of("millions", LONG)
     assert of("scored", RECURRENT) == of("scored", EXPERTS)  # tokens of summaries: both cut them alike
+
+
+@pytest.mark.parametrize("size", ["small", "full"])
+def test_all_are_trained_for_the_same_loss(size: str, tmp_path: Path) -> None:
+    each = experiment("C20")
+    trial = Trial(each.at(size), "cpu", tmp_path, {}, (0,))
+    recipes = [trial.recipe(arm=each.whole(arm, size)) for arm in each.arms.values()]
+    assert {recipe.to_dict()["objective"]["smoothing"] for recipe in recipes} == {0.0}
