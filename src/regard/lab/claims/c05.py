@@ -95,6 +95,10 @@ EXPERIMENT = Experiment(
             "every relative scheme loses less than sinusoids at four times the trained length",
             lambda of: all(lost(of, arm, 4) < lost(of, SINUSOIDS, 4) for arm in RELATIVE),
         ),
+        Prediction(
+            "no relative scheme loses more than 0.1 nats there",
+            lambda of: all(lost(of, arm, 4) <= 0.1 for arm in RELATIVE),
+        ),
     ),
     tells=lambda of: (
         f"at twice and four times the trained length sinusoids lose {lost(of, SINUSOIDS, 2):+.2f} and "
