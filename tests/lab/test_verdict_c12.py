@@ -66,7 +66,7 @@ OUT = "out of memory"
     [
         (without(EVERY, "memory", *WAYS.values()), HALF, "memory with unknown, unknown, unknown, and with unknown"),
         (without(EVERY, "memory", FORMULA) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
-        (without(EVERY, "memory", *WAYS.values()) + failed(OUT, FORMULA), TRUE, f"(it runs out with: {FORMULA})"),
+        (without(EVERY, "memory", *WAYS.values()) + failed(OUT, FORMULA), HALF, f"(it runs out with: {FORMULA})"),
         (without(EVERY, "memory", FORMULA), HALF, "(it runs out with: none)"),
         (EVERY + failed(OUT, FORMULA, BIGBIRD), HALF, f"(it runs out with: {FORMULA}; {BIGBIRD})"),
         (without(EVERY, "time", FULL) + failed(OUT, FULL), NOT, "the power unknown, 1.00, 1.00 of the length"),

@@ -59,7 +59,7 @@ def runs_out(of: Found, arm: str) -> bool:
 def hungry(of: Found) -> bool:
     """Whether memory is taken as predicted, as far as it is known."""
     steep = runs_out(of, FORMULA) or known(of, "memory", FORMULA) >= 1.6
-    return steep and not any(runs_out(of, arm) or known(of, "memory", arm) > 1.3 for arm in LINEAR)
+    return steep and all(known(of, "memory", arm) <= 1.3 and not runs_out(of, arm) for arm in LINEAR)
 
 
 def told(of: Found, name: str, form: str, *arms: str) -> str:

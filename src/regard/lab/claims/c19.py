@@ -38,7 +38,8 @@ EXPERIMENT = Experiment(
     title="The translation table",
     claim="The Transformer passes every single model at the lowest cost; the rows below it are not ordered by family.",
     method="`regard compare`: five translators learn the road sentences, at full size passages of them, from the same "
-    "number of tokens, 400 a step; all else is as in their presets. BLEU is that of unseen ones; cost is counted in "
+    "number of tokens, 400 a step; data, text and objective are alike, all else is as in their presets. BLEU is that "
+    "of unseen ones; cost is counted in "
     "operations of the whole training.",
     refuted="another model has a BLEU as high, or a higher one",
     arms={name: Arm(name) for name in (*OTHERS, TRANSFORMER)},
