@@ -50,9 +50,7 @@ EXPERIMENT = Experiment(
     pair=True,
     settings=("train.log_every=10",),
     small=Size(25, "train.steps=500", "system.depth=2", characters=1_000_000, read=8_000),
-    full=Size(
-        *(50, "train.steps=2500", "train.batch_tokens=8192", "system.width=256"), characters=4_000_000, read=64_000
-    ),
+    full=Size(110, "train.steps=2000", characters=2_000_000, read=32_000),
     measure=measure,
     predictions=(
         Prediction(

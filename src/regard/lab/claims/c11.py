@@ -91,11 +91,10 @@ EXPERIMENT = Experiment(
         read=25_000,
     ),
     full=Size(
-        *(70, "system.width=256", "system.depth=6", "system.context=128", "train.steps=700"),
-        *("train.batch_tokens=8192", "train.rate=1e-3"),
-        trained=(16, 128, 1024),
-        characters=2_000_000,
-        read=100_000,
+        *(200, "train.steps=700", "train.rate=1e-3"),
+        trained=(16, 128, 512),
+        characters=1_000_000,
+        read=50_000,
     ),
     measure=measure,
     predictions=(

@@ -47,8 +47,7 @@ EXPERIMENT = Experiment(
         examples=200,
     ),
     full=Size(
-        *(70, "system.width=256", "system.depth=4", "system.hidden=1024", "train.steps=3000", "train.rate=5e-4"),
-        *("train.batch_tokens=4096",),
+        *(70, "system.depth=2", "system.hidden=512", "train.steps=2000"),
         shapes=6,
         tuning=500,
         examples=50,  # so few that neither model tells nearly all

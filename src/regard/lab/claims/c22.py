@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     arms={name: Arm("gpt") for name in (ATTENTION, *OTHERS, REST)},
     settings=("data.records=200",),
     small=Size(30, "train.steps=200", "system.depth=2", tokens=24),
-    full=Size(60, "train.steps=1500", "train.batch_tokens=8192", "system.width=256", "system.depth=8", tokens=64),
+    full=Size(300, "train.steps=1500", tokens=64),
     together=True,
     measure=measure,
     predictions=(
