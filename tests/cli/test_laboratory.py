@@ -124,6 +124,11 @@ def test_what_makes_no_sense_is_refused(words: tuple[str, ...], because: str) ->
     assert not Path("runs").exists()
 
 
+def test_several_jobs_are_refused_where_nothing_may_run_beside_what_is_timed(two: dict[str, Experiment]) -> None:
+    two["C1"] = replace(SOUND, timed=("seconds",))
+    refused("lab", "C1", "--jobs", "2", because="--jobs 2: C1 measures time, and nothing runs beside it")
+
+
 def test_what_is_no_folder_is_refused_before_anything_is_said() -> None:
     Path("taken").write_text("a file")
     refused("lab", "C1", "--jobs", "1", "--out", "taken", because="--out taken is no folder")

@@ -1,10 +1,9 @@
-"""The laboratory: verdicts follow from numbers by the rule alone, trials are kept, and every experiment is small."""
+"""The laboratory: verdicts follow from numbers by the rule alone, and every experiment is small."""
 
 import csv
 import inspect
 import io
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,74 +11,13 @@ import pytest
 
 from regard import lectures
 from regard.errors import UserError
-from regard.lab.claims import chosen, experiment, experiments, reach
-from regard.lab.claims.experiment import HALF, NOT, TRUE, Arm, Experiment, Found, Prediction, Size, judged
-from regard.lab.claims.panels import THEMES, Bars, Lines, Map
+from regard.lab.claims import chosen, experiment, experiments
+from regard.lab.claims.experiment import HALF, NOT, TRUE, Found, Prediction, judged
+from regard.lab.claims.panels import THEMES
 from regard.lab.claims.report import markdown, write_report
 from regard.lab.claims.running import fingerprint, lab, slug
-from regard.lab.claims.trial import Row, Trial
-
-
-def counted(trial: Trial) -> list[Row]:
-    """As many as the arm's preset has letters, and one more in each step."""
-    with Path(trial.size["log"]).open("a") as log:
-        log.write(f"{trial.arm.preset} {trial.seed}\n")
-    rows = [{"step": step, "score": len(trial.arm.preset) + step + trial.seed} for step in range(3)]
-    return [*rows, {"x": 0, "y": 0, "height": 1.0}, {"x": 1, "y": 0, "height": 2.0}]
-
-
-def broken(trial: Trial) -> list[Row]:
-    raise UserError("nothing works")
-
-
-def everybody(trial: Trial) -> list[Row]:
-    return [{"arm": name, "seed": seed, "score": 1} for name in trial.arms for seed in trial.seeds]
-
-
-@pytest.fixture
-def made(tmp_path) -> Experiment:
-    size = Size(1, log=str(tmp_path / "log"))
-    return Experiment(
-        id="C0",
-        title="Letters",
-        claim="Long names score <higher>.",
-        method="Letters are counted.",
-        refuted="short names score higher",
-        arms={"short": Arm("ab"), "long one": Arm("abcdef")},
-        small=size,
-        full=size,
-        measure=counted,
-        predictions=(
-            Prediction(
-                "the long name has more", lambda of: of.last("score", "long one", "step") > of("score", "short")
-            ),
-            Prediction("by 4 at least", lambda of: of("score", "long one", step=0) - of("score", "short", step=0) >= 4),
-        ),
-        tells=lambda of: f"{of('score', 'short', step=0):g} and {of('score', 'long one', step=0):g}",
-        otherwise="other names",
-        panels=(
-            Lines(x="step", y="score", title="Score", across="steps", label="points"),
-            Bars(y="score", by="step", title="Score", label="points"),
-            Map(x="x", over="y", y="height", title="Land", across="east", label="north", arms=("short",)),
-        ),
-    )
-
-
-@pytest.fixture
-def alike(made) -> Experiment:
-    """One whose arms are measured together."""
-    predictions = (Prediction("all alike", lambda of: of("score", "short") == of("score", "long one")),)
-    panels = (Bars(y="score", title="Score", label="points"),)
-    how = {"measure": everybody, "together": True, "tells": lambda of: "alike"}
-    return replace(made, **how, predictions=predictions, panels=panels)
-
-
-def run(made: Experiment, out: Path, **how):
-    said: list[str] = []
-    found = lab(out, **{"size": "small", "seeds": 2, "jobs": 1, "say": said.append, **how}).run(
-        [made], lambda one: None
-    )
-    return (found[0] if found else None), said
+from regard.lab.claims.trial import Trial
+from tests.lab.letters import broken, run
 
 
 @pytest.mark.parametrize(
@@ -127,119 +65,6 @@ def test_an_experiment_leaves_its_plan_numbers_figures_and_verdict(made, tmp_pat
             THEMES, (f"figure.{ending}", f"figure-dark.{ending}"), strict=True
         )}  # fmt: skip
         assert pictures["light"] != pictures["dark"]
-
-
-def test_what_is_done_is_not_done_again_and_more_seeds_add_to_it(made, tmp_path):
-    first, _ = run(made, tmp_path / "out")
-    again, _ = run(made, tmp_path / "out")
-    more, _ = run(made, tmp_path / "out", seeds=3)
-    assert first["fingerprint"] == again["fingerprint"] != more["fingerprint"]
-    done = (tmp_path / "log").read_text().splitlines()
-    assert done == ["ab 0", "abcdef 0", "ab 1", "abcdef 1", "ab 2", "abcdef 2"]
-
-
-def test_trials_of_another_plan_are_run_again(made, tmp_path):
-    run(made, tmp_path / "out")
-    found, said = run(replace(made, arms={"short": Arm("ab"), "long one": Arm("xy")}), tmp_path / "out")
-    assert found["verdict"] == HALF
-    assert "C0 is measured in another way" in said[0]
-
-
-def test_what_was_measured_in_another_way_is_put_aside_not_lost(made, tmp_path):
-    run(made, tmp_path / "out")
-    for other in ("xy", "xyz"):
-        run(replace(made, arms={"short": Arm("ab"), "long one": Arm(other)}), tmp_path / "out")
-    aside = json.loads((tmp_path / "out" / "small" / "C0-before" / "results.json").read_text())
-    assert aside["arms"]["long one"]["preset"] == "xy"
-    assert not list((tmp_path / "out" / "small").glob("C0-before-before"))
-
-
-def test_a_damaged_trial_is_done_again_and_a_damaged_verdict_is_none(made, tmp_path):
-    first, _ = run(made, tmp_path / "out")
-    folder = tmp_path / "out" / "small" / "C0"
-    (folder / "trials" / "short-1.json").write_text('{"rows": [')
-    (folder / "results.json").write_text("{")
-    again, _ = run(made, tmp_path / "out")
-    assert again["fingerprint"] == first["fingerprint"]
-    assert (tmp_path / "log").read_text().splitlines()[4:] == ["ab 1"]
-
-
-def test_times_of_two_devices_are_not_compared(made, tmp_path):
-    timed = replace(made, timed=("height",))
-    run(timed, tmp_path / "out")
-    file = tmp_path / "out" / "small" / "C0" / "trials" / "short-1.json"
-    trial = json.loads(file.read_text())
-    file.write_text(json.dumps({**trial, "device": "abacus", "versions": {**trial["versions"], "torch": "0.4"}}))
-    found, said = run(timed, tmp_path / "out")
-    assert found is None
-    assert any("and abacus are no comparison" in line for line in said)
-    mixed, _ = run(replace(timed, timed=()), tmp_path / "out")
-    assert mixed["device"].endswith(" and abacus") and mixed["versions"]["torch"].endswith(" and 0.4")
-
-
-def test_a_changed_preset_or_mistake_is_another_measurement(made, tmp_path, monkeypatch):
-    presets = tmp_path / "presets"
-    presets.mkdir()
-    monkeypatch.setattr(sys.modules[Experiment.__module__], "PRESETS", presets)
-    without = made.code
-    (presets / "ab.toml").write_text("train.steps = 1")
-    with_one = made.code
-    (presets / "ab.toml").write_text("train.steps = 1  # few")
-    assert made.code == with_one
-    (presets / "ab.toml").write_text("train.steps = 2")
-    (presets / "other.toml").write_text("")
-    mistaken = replace(made, arms={**made.arms, "wrong": Arm("ab", mistake="no mask")})
-    assert len({without, with_one, made.code, mistaken.code}) == 4
-
-
-def test_no_verdict_of_another_measurement_is_left(made, tmp_path):
-    run(made, tmp_path / "out")
-    found, _ = run(replace(made, measure=broken, arms={"short": Arm("ab")}), tmp_path / "out")
-    assert found is None
-    assert not (tmp_path / "out" / "small" / "C0" / "results.json").exists()
-
-
-def test_other_words_and_predictions_judge_the_trials_that_are_done(made, tmp_path):
-    run(made, tmp_path / "out")
-    before = (tmp_path / "log").read_text()
-    never = Prediction("by 5 at least", lambda of: False)
-    found, said = run(replace(made, title="Names", predictions=(never,)), tmp_path / "out")
-    assert (found["verdict"], found["title"]) == (NOT, "Names")
-    assert said == ["C0: nothing is run again, all trials are there"]
-    assert (tmp_path / "log").read_text() == before
-    plan = json.loads((tmp_path / "out" / "small" / "C0" / "plan.json").read_text())
-    assert plan["predictions"] == ["by 5 at least"]
-
-
-def test_results_stand_while_they_would_be_measured_and_judged_so_again(made, tmp_path):
-    found, _ = run(made, tmp_path / "out")
-    assert replace(made, title="Names").stands(found)
-    assert not replace(made, predictions=made.predictions[:1]).stands(found)
-    assert not replace(made, measure=broken).stands(found)
-    assert not replace(made, arms={"short": Arm("ab")}).stands(found)
-
-
-def test_the_plan_knows_how_is_measured_and_not_how_it_is_told(made, tmp_path):
-    codes = []
-    for measuring, words in (("return 1", "one"), ("return 1", "two"), ("return 2", "two")):
-        file = tmp_path / "c00.py"
-        file.write_text(f"def measure(trial):\n    {measuring}\n\n\nEXPERIMENT = {words!r}\n")
-        space: dict = {}
-        exec(compile(file.read_text(), str(file), "exec"), space)
-        codes.append(replace(made, measure=space["measure"]).said("small")["code"])
-    assert codes[0] == codes[1] != codes[2]
-
-
-def test_the_plan_knows_the_files_that_an_experiment_takes_from(monkeypatch):
-    before = {name: each.code for name, each in EVERY.items()}
-    right = reach.reached
-
-    def changed(file: Path, *names: str) -> tuple[str, dict[str, set[str]]]:
-        text, taken = right(file, *names)
-        return text + "#" * (file.stem == "distances"), taken
-
-    monkeypatch.setattr(reach, "reached", changed)
-    assert {name for name, each in EVERY.items() if each.code != before[name]} == {"C2", "C18"}
 
 
 def test_a_trial_that_fails_leaves_no_verdict_and_says_why(made, tmp_path):

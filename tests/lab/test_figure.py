@@ -2,7 +2,8 @@
 
 import pytest
 
-from regard.lab.claims.figure import arranged, several
+from regard.explain.paper import MARGIN
+from regard.lab.claims.figure import LEAST, LETTERS, arranged, lettered, several
 from regard.lab.claims.panels import Bars, Lines, Map, Named
 
 LINES = Lines(x="step", y="loss", title="Loss", across="steps", label="nats")
@@ -30,3 +31,10 @@ def test_the_foot_speaks_of_what_is_drawn() -> None:
     assert several((LINES, LINES)) == LINES.several
     assert several((BARS, NAMED)) == "bars are their mean, a dot is one of them"
     assert several((LINES, LAND, LINES)) == f"{LINES.several}; a map shows the first"
+
+
+@pytest.mark.parametrize("panels", [(LINES, BARS), (LINES, LAND), (LINES, BARS, LAND)])
+def test_the_foot_fits_the_narrowest_sheet(panels) -> None:
+    foot = lettered(f"3 seeds: {several(panels)}.", LEAST)
+    assert " ".join(foot) == f"3 seeds: {several(panels)}."
+    assert max(map(len, foot)) <= (LEAST - 2 * MARGIN) * LETTERS

@@ -115,3 +115,10 @@ def test_what_is_taken_from_other_modules_is_followed_through_all_of_them(tmp_pa
         files[name].write_text(texts[name].replace(old, new))
         assert (everything(wanted, files) != before) == other
         files[name].write_text(texts[name])
+
+
+def test_what_an_argument_is_without_another_is_looked_up_outside(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text("N = 3\nM = 4\n\n\ndef measure(trial, N=N, *, way=lambda N=M: N):\n    return N, way\n")
+    text, _ = reached(file, "measure")
+    assert text.splitlines()[:2] == ["N = 3", "M = 4"]

@@ -41,6 +41,10 @@ def lab(
         emit(table, json, lambda: rows(table, shown, spare=("lectures",)))
         return 0
     asked = chosen(claims)
+    if jobs > 1 and all(each.timed for each in asked):
+        raise UserError(
+            f"--jobs {jobs}: {', '.join(each.id for each in asked)} measures time, and nothing runs beside it"
+        )
     say, alone = (lambda line: None) if quiet else note, len(asked) == 1
     place = opened(out, size=size, seeds=SEEDS[size] if seeds is None else seeds, jobs=jobs, say=say)
     if alone and not (quiet or json):

@@ -27,7 +27,7 @@ RULE = (
 SEEDS = {"small": 2, "full": 3}
 ROOM, MISTAKES = "regard.lab", "regard.lab.mistakes"
 SHARED = ("experiment", "panels", "running", "trial")  # every experiment takes from these
-INSTRUMENTS = ("bench", "chain", "mistakes")  # beside the claims; what is a command of its own is no part of a claim
+INSTRUMENTS = ("bench", "bootstrap", "chain", "mistakes")  # beside the claims; commands of their own are no part of one
 
 
 class Found:
@@ -129,22 +129,34 @@ class Experiment:
         return all(said.get(key) == value for key, value in json.loads(json.dumps(self.measured(size))).items())
 
     def stands(self, results: dict[str, Any]) -> bool:
-        """Whether results that were kept are measured as it is done now, and judged by what is predicted now."""
-        says = [each["says"] for each in results["held"]]
-        return says == [each.says for each in self.predictions] and self.fits(results, results["size"])
+        """Whether results that were kept are measured as it is done now, and judged so: where rows are kept, again."""
+        if not self.fits(results, results["size"]):
+            return False
+        if "rows" in results:
+            return results["held"] == self.held(Found(results["rows"]))
+        return [each["says"] for each in results["held"]] == [each.says for each in self.predictions]
+
+    def held(self, found: Found) -> list[dict[str, Any]]:
+        """Each prediction, with the seeds that it held for."""
+        outcomes = [(each.says, each.judged(found)) for each in self.predictions]
+        return [{"says": says, "seeds": {str(seed): one for seed, one in seeds.items()}} for says, seeds in outcomes]
 
     @property
     def code(self) -> str:
-        """Another one where a preset changes, or what `measure` reaches in its file and others of the laboratory."""
+        """Another one where what `measure` reaches in its file and others of the laboratory changes, or a preset.
+
+        Not followed are the library, the commands that an experiment calls, and what all experiments share.
+        """
         file = Path(inspect.getfile(self.measure))
         here = f"{ROOM}.claims.{file.stem}"
         wanted = {here: {self.measure.__name__}}
         if any(arm.mistake for arm in self.arms.values()):
             wanted[MISTAKES] = {"MISTAKES"}
-        presets = [PRESETS / f"{name}.toml" for name in sorted({arm.preset for arm in self.arms.values()})]
-        settings = [tomllib.loads(file.read_text(encoding="utf-8")) for file in presets if file.exists()]
-        text = everything(wanted, {**laboratory(), here: file}) + json.dumps(settings)
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        text = everything(wanted, {**laboratory(), here: file})
+        named = {arm.preset for arm in self.arms.values()}
+        presets = [file for file in sorted(PRESETS.glob("*.toml")) if file.stem in named or f'"{file.stem}"' in text]
+        settings = [tomllib.loads(file.read_text(encoding="utf-8")) for file in presets]
+        return hashlib.blake2b((text + json.dumps(settings)).encode(), digest_size=8).hexdigest()
 
     def whole(self, arm: Arm, size: str) -> Arm:
         """The arm with the settings that all share before its own."""
@@ -170,11 +182,8 @@ class Verdict(NamedTuple):
 def judged(experiment: Experiment, rows: Sequence[Row]) -> Verdict:
     """By the rule alone."""
     found, seeds = Found(rows), {row["seed"] for row in rows}
-    outcomes = [each.judged(found) for each in experiment.predictions]
-    held = [
-        {"says": each.says, "seeds": {str(seed): one for seed, one in outcome.items()}}
-        for each, outcome in zip(experiment.predictions, outcomes, strict=True)
-    ]
+    held = experiment.held(found)
+    outcomes = [each["seeds"] for each in held]
     word = HALF
     if all(all(outcome.values()) for outcome in outcomes):
         word = TRUE

@@ -23,14 +23,16 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
     """The sheet as "svg" or "png"."""
     storeys = arranged(experiment.panels)
     wide = max(LEAST, *(sum(LEFT + panel.wide + GAP for panel in storey) + MARGIN for storey in storeys))
-    claim, verdict = (wrap(results[key], int((wide - 2 * MARGIN) * LETTERS)) for key in ("claim", "sentence"))
+    claim, verdict = (lettered(results[key], wide) for key in ("claim", "sentence"))
     top = MARGIN + 0.4 + 0.2 * len(claim) + 0.45
     names = [name for name in experiment.arms if name not in results["left_out"]]
     columns = max(1, int((wide - 2 * MARGIN) // 2.4))
     key, below = 0.25 * -(-len(names) // columns), top + (TALL + FOOT) * len(storeys)
-    seeds = f"{len(results['seeds'])} seeds: {several(experiment.panels)}."
+    seeds = len(results["seeds"])
+    foot = lettered(f"{seeds} seeds: {several(experiment.panels)}.", wide) if seeds > 1 else []
     with drawing() as Figure:
-        sheet = Figure(figsize=(wide, below + key + 0.2 * len(verdict) + 0.5 + MARGIN), facecolor=theme.paper)
+        tall = below + key + 0.2 * (len(verdict) + len(foot)) + 0.3 + MARGIN
+        sheet = Figure(figsize=(wide, tall), facecolor=theme.paper)
         title = f"{experiment.id}  {experiment.title}"
         write(sheet, MARGIN, MARGIN + 0.1, title, size=14, weight="bold", color=theme.ink)
         lines(sheet, claim, MARGIN + 0.42, theme.faint)
@@ -44,9 +46,13 @@ def picture(experiment: Experiment, results: dict[str, Any], form: str, theme: T
         mark = line if any(isinstance(panel, Lines) for panel in experiment.panels) else square
         legend(axes_at(sheet, MARGIN, below, wide - 2 * MARGIN, key), names, columns, theme, mark=mark)
         lines(sheet, verdict, below + key + 0.25, theme.ink, weight="bold")
-        if len(results["seeds"]) > 1:
-            lines(sheet, [seeds], below + key + 0.3 + 0.2 * len(verdict), theme.faint)
+        lines(sheet, foot, below + key + 0.3 + 0.2 * len(verdict), theme.faint)
         return saved(sheet, form)
+
+
+def lettered(text: str, wide: float) -> list[str]:
+    """In lines that fit a sheet."""
+    return wrap(text, int((wide - 2 * MARGIN) * LETTERS))
 
 
 def several(panels: Sequence[Panel]) -> str:

@@ -68,11 +68,20 @@ def parsed(text: str) -> tuple[list[ast.stmt], dict[int, str]]:
 def free(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[str]:
     """The names that it looks up outside itself."""
     if isinstance(node, Scope):
+        for child in around(node):
+            yield from free(child, hidden)
         hidden |= own(node)
     if isinstance(node, ast.Name) and node.id not in hidden:
         yield node.id
     for child in ast.iter_child_nodes(node):
         yield from free(child, hidden)
+
+
+def around(scope: Scope) -> Iterator[ast.AST]:
+    """What of a function is looked up where it stands: its decorators, and what its arguments are without others."""
+    yield from getattr(scope, "decorator_list", ())
+    if isinstance(scope, ast.FunctionDef | ast.Lambda):
+        yield from (each for each in (*scope.args.defaults, *scope.args.kw_defaults) if each)
 
 
 def own(scope: Scope) -> frozenset[str]:

@@ -32,7 +32,7 @@ from regard.train.device import choose_device
 from regard.train.run import device_name, settle, versions
 
 PLAN, RESULTS, NUMBERS, FIGURE, TRIALS = "plan.json", "results.json", "numbers.csv", "figure", "trials"
-UNJUDGED, BEFORE = "unjudged.txt", "-before"
+UNJUDGED, BEFORE, BETWEEN = "unjudged.txt", "-before", "-between"
 FIGURES = {
     f"{FIGURE}{'' if name == 'light' else f'-{name}'}.{form}": (form, theme)
     for name, theme in THEMES.items()
@@ -77,13 +77,24 @@ class Lab:
     def begin(self, experiment: Experiment) -> None:
         """Write what is claimed and how it will be judged. What was measured in another way is put aside."""
         folder = self.folder(experiment)
-        if folder.exists() and not experiment.fits(read(folder / PLAN), self.size):
-            aside = folder.with_name(f"{folder.name}{BEFORE}")
-            self.say(f"{experiment.id} is measured in another way by now: all trials are run again; see {aside}")
-            if aside.exists():
-                shutil.rmtree(aside)
-            folder.rename(aside)
+        if folder.exists() and not experiment.fits(plan := read(folder / PLAN), self.size):
+            why = "is measured in another way by now" if plan else "has no plan that can be read"
+            self.put_aside(experiment, why)
         write_json(folder / PLAN, experiment.said(self.size))
+
+    def put_aside(self, experiment: Experiment, why: str) -> None:
+        """What lay aside before is brought back where it is measured as it is done now, and lost where it is not."""
+        folder = self.folder(experiment)
+        aside, between = (folder.with_name(f"{folder.name}{end}") for end in (BEFORE, BETWEEN))
+        shutil.rmtree(between, ignore_errors=True)
+        folder.rename(between)
+        known = experiment.fits(read(aside / PLAN), self.size)
+        if known:
+            aside.rename(folder)
+        shutil.rmtree(aside, ignore_errors=True)
+        between.rename(aside)
+        then = "trials of the way before that are there again" if known else "all trials are run again"
+        self.say(f"{experiment.id} {why}: {then}; see {aside}")
 
     def carry_out(self, chosen: Sequence[Experiment], jobs: int, ended: Ended) -> dict[str, Results]:
         """Every trial that is not done; an experiment is judged when its last one is."""
@@ -161,7 +172,7 @@ class Lab:
             raise UserError(f"times of {' and '.join(devices)} are no comparison; give another --out")
         verdict = judged(experiment, rows)
         return {
-            **experiment.said(self.size),
+            **read_json(self.folder(experiment) / PLAN),  # files may have changed since it began
             "seeds": (seeds := sorted({row["seed"] for row in rows})),
             "command": f"regard lab {experiment.id} --size {self.size} --seeds {len(seeds)}",
             "verdict": verdict.word,
@@ -191,9 +202,10 @@ def lab(out: Path | str, *, size: str, seeds: int, jobs: int = 0, say: Say = lam
 def read(file: Path) -> Results:
     """What a file holds; nothing where it is missing or damaged, so that it is made again."""
     try:
-        return read_json(file)
+        found = read_json(file)
     except UserError:
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def together(versions: Sequence[dict[str, str]]) -> dict[str, str]:
