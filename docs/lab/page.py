@@ -3,8 +3,8 @@
 python docs/lab/page.py [FOLDER ...]    such as runs/lab/small runs/lab/full
 
 What is found in the folders is added to `lab/results.json`, its figures to `lab/pictures/` and its numbers to
-`lab/numbers/`. The page is made of these alone. A claim is shown at full size, unless that is measured or judged in
-another way by now and the small size is not.
+`lab/numbers/`, by size. The page is made of these alone. A claim is shown at full size, unless that is measured or
+judged in another way by now and the small size is not.
 """
 
 import shutil
@@ -21,19 +21,24 @@ HERE = Path(__file__).parent
 PAGE, KEPT = HERE.with_suffix(".md"), HERE / "results.json"
 HEADING = "## Verdicts"
 TABLE = "| claim | | small | full | seeds | device | time of all trials |\n|---|---|---|---|---|---|---|"
+WHOSE = "Seeds, device and time are those of the size that is shown below: the full one, where it stands."
 MARK, CHANGED = " †", "measured before a change of the experiment: its command may give other numbers by now"
 Sizes = dict[str, dict[str, Results]]  # by size and claim
 
 
 def add(folder: Path, kept: Sizes) -> None:
-    """Results of a folder, without their rows; figures and numbers of those that are shown."""
+    """Results of a folder, without their rows; figures and numbers."""
     for each in standing(folder):
         size, name = each["size"], each["id"]
         kept[size][name] = {key: value for key, value in each.items() if key != "rows"}
-        if shown(kept, name) is kept[size][name]:
-            shutil.copyfile(folder / name / NUMBERS, HERE / "numbers" / f"{name}.csv")
-            for ending in (".svg", "-dark.svg"):
-                shutil.copyfile(folder / name / f"{FIGURE}{ending}", HERE / "pictures" / f"{name}{ending}")
+        shutil.copyfile(folder / name / NUMBERS, place("numbers", size) / f"{name}.csv")
+        for ending in (".svg", "-dark.svg"):
+            shutil.copyfile(folder / name / f"{FIGURE}{ending}", place("pictures", size) / f"{name}{ending}")
+
+
+def place(what: str, size: str) -> Path:
+    (folder := HERE / what / size).mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def ordered(kept: Sizes) -> Sizes:
@@ -64,8 +69,8 @@ def stale(results: Results) -> bool:
 
 def section(results: Results) -> str:
     """A claim by itself, with its figure and its numbers."""
-    name = results["id"]
-    lines = [chapter(results, f"lab/pictures/{name}"), f"- [the numbers](lab/numbers/{name}.csv)"]
+    whose = f"{results['size']}/{results['id']}"
+    lines = [chapter(results, f"lab/pictures/{whose}"), f"- [the numbers](lab/numbers/{whose}.csv)"]
     return "\n".join([*lines, f"- {CHANGED}"] if stale(results) else lines)
 
 
@@ -76,14 +81,12 @@ def page(kept: Sizes) -> str:
     every = [name for name in (*names(), ZOO) if any(name in found for found in kept.values())]
     table = "\n".join([TABLE, *(row(kept, name) for name in every)])
     old = any(stale(each) for found in kept.values() for each in found.values())
-    parts = [words + HEADING, filled(f"{summary}."), table, *([f"{MARK.strip()} {CHANGED}"] if old else [])]
+    parts = [words + HEADING, filled(f"{summary}. {WHOSE}"), table, *([f"{MARK.strip()} {CHANGED}"] if old else [])]
     return "\n\n".join([*parts, *(section(shown(kept, name)) for name in every)]) + "\n"
 
 
 def main(*folders: str) -> None:
     kept: Sizes = read_json(KEPT) if KEPT.exists() else {"small": {}, "full": {}}
-    for name in ("pictures", "numbers"):
-        (HERE / name).mkdir(exist_ok=True)
     for folder in folders:
         add(Path(folder), kept)
     kept = ordered(kept)
