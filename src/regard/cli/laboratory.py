@@ -20,7 +20,7 @@ def lab(
     /,
     *,
     size: Annotated[
-        Literal["small", "full"], Parameter(help="small: minutes on two cores; full: the honest size for a GPU.")
+        Literal["small", "full"], Parameter(help="small: minutes on two cores; full: the honest size, for half an hour or a GPU.")
     ] = "small",
     seeds: Annotated[int | None, Parameter(help="Run each so many times at least: 2 when small, else 3.")] = None,
     out: Annotated[Path, Parameter(help="Folder of the results; given again, it goes on there.")] = Path("runs/lab"),
