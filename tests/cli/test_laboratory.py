@@ -60,7 +60,7 @@ def test_one_says_before_it_runs_what_must_be_seen_and_then_what_was() -> None:
     assert done.err.index("prediction 1: the long one has more") < done.err.index("[1 of 4] C1 short-0")
     assert "refuted if short names have more" in done.err
     assert "True here: 6 and not 2." in done.out and "True here" not in done.err
-    assert "predicted: the long one has more: held for 2 of 2 seeds" in done.lines[5]
+    assert "prediction 1: the long one has more: held for 2 of 2 seeds" in done.lines[5]
     assert Path("runs/lab/small/C1/figure.svg").exists()
 
 
@@ -68,7 +68,7 @@ def test_the_list_has_the_last_verdict_and_the_minutes_of_a_size(two: dict[str, 
     two["C2"] = replace(two["C2"], together=True)
     fine("lab", "C1", "--jobs", "1", "--quiet")
     first, second, zoo = fine("lab", "--json").json
-    assert (first["claim"], first["last_verdict"], second["last_verdict"]) == ("C1", "true here (small, seeds: 2)", "")
+    assert (first["claim"], first["last_verdict"], second["last_verdict"]) == ("C1", "true here (small)", "")
     assert (first["minutes"], second["minutes"]) == (1.0, 0.5)
     assert (zoo["claim"], zoo["lectures"], zoo["last_verdict"]) == ("bugs", "-", "")
     assert [row["minutes"] for row in fine("lab", "--size", "full", "--json").json] == [15.0, 5.0, 15.0]
@@ -126,7 +126,7 @@ def test_what_makes_no_sense_is_refused(words: tuple[str, ...], because: str) ->
 
 def test_several_jobs_are_refused_where_nothing_may_run_beside_what_is_timed(two: dict[str, Experiment]) -> None:
     two["C1"] = replace(SOUND, timed=("seconds",))
-    refused("lab", "C1", "--jobs", "2", because="--jobs 2: C1 measures time, and nothing runs beside it")
+    refused("lab", "C1", "--jobs", "2", because="--jobs 2: trials that are timed (C1) run alone")
 
 
 def test_what_is_no_folder_is_refused_before_anything_is_said() -> None:

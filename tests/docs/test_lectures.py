@@ -2,6 +2,7 @@
 
 import pytest
 
+from regard.lab.claims import names
 from regard.lectures import Entry, entries
 from regard.recipe import presets
 from tests.docs.pages import ROOT
@@ -30,6 +31,13 @@ def test_a_state_is_what_the_row_says(entry: Entry) -> None:
     proven = bool(entry.file and entry.test)
     assert entry.state == ("planned" if not proven else "partly" if entry.missing else "here")
     assert proven or not entry.missing, "what is planned misses everything"
+
+
+def test_every_experiment_is_named_at_its_claim() -> None:
+    named = {entry.id: entry for entry in entries()}
+    for name in names():
+        assert f"src/regard/lab/claims/c{int(name[1:]):02d}.py" in named[name].file.split()
+        assert f"tests/lab/test_verdict_c{int(name[1:]):02d}.py" in named[name].test.split()
 
 
 def test_every_preset_belongs_to_a_system() -> None:

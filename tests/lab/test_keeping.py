@@ -128,7 +128,7 @@ def test_other_words_and_predictions_judge_the_trials_that_are_done(made, tmp_pa
     never = Prediction("by 5 at least", lambda of: False)
     found, said = run(replace(made, title="Names", predictions=(never,)), tmp_path / "out")
     assert (found["verdict"], found["title"]) == (NOT, "Names")
-    assert said == ["C0: nothing is run again, all trials are there"]
+    assert said == ["C0: nothing is run again, all trials are there; another --out begins anew"]
     assert (tmp_path / "log").read_text() == before
     plan = json.loads((tmp_path / "out" / "small" / "C0" / "plan.json").read_text())
     assert plan["predictions"] == ["by 5 at least"]

@@ -69,7 +69,7 @@ def test_a_table_tells_no_sense_and_in_the_readers_place_it_refutes_the_claim(tm
     assert found["left_out"] == {REAL: "no_such_package"}
     assert found["held"][-1]["seeds"] == {}
     words = list(told(found))
-    assert words[3] == f"predicted: {made.predictions[-1].says}: not asked"
+    assert words[3] == f"prediction 4: {made.predictions[-1].says}: not asked"
     assert words[4] == f"left out: {REAL}, which needs the package `no_such_package`"
     of = Found(found["rows"])
     assert [of("right", STATIC, word=word) for word in WORDS] == [0.5, 0.5, 0.5]

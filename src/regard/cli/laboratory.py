@@ -20,7 +20,8 @@ def lab(
     /,
     *,
     size: Annotated[
-        Literal["small", "full"], Parameter(help="small: minutes on two cores; full: the honest size, for half an hour or a GPU.")
+        Literal["small", "full"],
+        Parameter(help="small: minutes on two cores; full: the honest size, for half an hour or a GPU."),
     ] = "small",
     seeds: Annotated[int | None, Parameter(help="Run each so many times at least: 2 when small, else 3.")] = None,
     out: Annotated[Path, Parameter(help="Folder of the results; given again, it goes on there.")] = Path("runs/lab"),
@@ -39,12 +40,12 @@ def lab(
             raise UserError("--seeds, --jobs and --quiet are for claims that are run: name some, such as C7, or all")
         table, shown = listed(out, size), ("claim", "minutes", "last_verdict", "about", "lectures")
         emit(table, json, lambda: rows(table, shown, spare=("lectures",)))
+        if not any(each["last_verdict"] for each in table):
+            note(f"nothing was run in {out} yet; 'regard lab C7' runs one")
         return 0
     asked = chosen(claims)
     if jobs > 1 and all(each.timed for each in asked):
-        raise UserError(
-            f"--jobs {jobs}: {', '.join(each.id for each in asked)} measures time, and nothing runs beside it"
-        )
+        raise UserError(f"--jobs {jobs}: trials that are timed ({', '.join(each.id for each in asked)}) run alone")
     say, alone = (lambda line: None) if quiet else note, len(asked) == 1
     place = opened(out, size=size, seeds=SEEDS[size] if seeds is None else seeds, jobs=jobs, say=say)
     if alone and not (quiet or json):
@@ -69,7 +70,7 @@ def listed(out: Path, size: str) -> list[dict[str, Any]]:
         trials = 1 if each.together else len(each.arms) * SEEDS[size]
         beside = 1 if each.timed else min(2, trials)
         last = [
-            f"{found['verdict']} ({kind}, seeds: {len(found['seeds'])}{'' if each.stands(found) else ', outdated'})"
+            f"{found['verdict']} ({kind}{'' if each.stands(found) else ', outdated'})"
             for kind in SEEDS
             if (found := read(out / kind / each.id / RESULTS))
         ]

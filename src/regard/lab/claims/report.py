@@ -88,10 +88,10 @@ def chapter(results: Results, figure: str) -> str:
 
 def told(results: Results) -> Iterator[str]:
     """What was predicted, what would change the verdict, and how it was made."""
-    for each in results["held"]:
+    for number, each in enumerate(results["held"], 1):
         seeds = list(each["seeds"].values())
         held = f"held for {sum(seeds)} of {len(seeds)} seeds" if seeds else "not asked"
-        yield f"predicted: {each['says']}: {held}"
+        yield f"prediction {number}: {each['says']}: {held}"
     for name, package in results["left_out"].items():
         yield f"left out: {name}, which needs the package `{package}`"
     yield f"refuted if {results['refuted_by']}"

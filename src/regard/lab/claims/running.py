@@ -111,7 +111,7 @@ class Lab:
         for each in chosen:
             judge(each)
             if each.id in found:
-                self.say(f"{each.id}: nothing is run again, all trials are there")
+                self.say(f"{each.id}: nothing is run again, all trials are there; another --out begins anew")
         hands = Hands(jobs, True, self.say, ended=lambda unit: judge(whose[unit.file]))
         try:
             hands.carry_out([unit for each in chosen for unit in units[each.id]])
