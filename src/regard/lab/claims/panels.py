@@ -106,7 +106,7 @@ class Lines(Panel):
                 continue
             at, look = [x for x, _ in points], theme.style(number)
             marked = {} if len(points) <= 12 else {"marker": None}
-            mark, thick = max(4.5, 7.5 - number), max(1.4, 2.9 - 0.5 * number)
+            mark, thick = max(4, 9.5 - 1.75 * number), max(1.5, 3.6 - 0.7 * number)
             middle = [self.middle(ys) for _, ys in points]
             axes.plot(at, middle, **look | marked, markersize=mark, linewidth=thick)
             low, high = [min(ys) for _, ys in points], [max(ys) for _, ys in points]
