@@ -19,7 +19,7 @@ from regard.systems import System
 FAR = (4, 16, 64, 256)  # steps back
 SETTINGS = "text.kind=word", "objective.kind=continuation", "system.depth=1"
 SMALL = Size(20, "system.width=64", "train.steps=300", "train.batch_tokens=1024", rows=100)
-FULL = Size(70, "system.width=128", "train.steps=600", "train.batch_tokens=2048", rows=400)
+FULL = Size(35, "system.width=128", "train.steps=600", "train.batch_tokens=1024", rows=400)
 SYMBOLS = 4  # of a row beside its letters: start, digit, end, answer
 AT_ONCE = 8192  # tokens
 
