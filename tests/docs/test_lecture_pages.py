@@ -45,7 +45,7 @@ def test_every_topic_has_a_page_and_the_index_leads_to_all() -> None:
     assert {page.stem for page in FOLDER.glob("*.md")} == {*TOPICS, "README"}
     rows = [row for row in cells(FOLDER / "README.md") if row[0].startswith("[")]
     assert [re.search(r"\((.+)\.md\)", row[0])[1] for row in rows] == list(TOPICS)  # type: ignore[index]
-    for topic, (_, _, ids, shown) in zip(TOPICS, rows, strict=True):
+    for topic, (_, _, ids, shown, _) in zip(TOPICS, rows, strict=True):
         assert set(shown.split()) == claims(topic), topic
         assert set(ids.split()) <= {entry.id for entry in entries()}, topic
     assert "docs/lectures/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
@@ -76,8 +76,10 @@ def test_a_page_has_its_parts(topic: str) -> None:
 
 @every_topic
 def test_a_page_says_of_each_experiment_what_it_is_about(topic: str) -> None:
-    assert set(re.findall(r"^- \*\*(C\d+)\*\*: \S", prose(page_of(topic)), re.MULTILINE)) == claims(topic)
-    assert claims(topic)
+    """And leads to what came out of it."""
+    told = re.findall(r"^- \*\*\[(C\d+)\]\(\.\./lab\.md#(c\d+)-\S+\)\*\*: \S", prose(page_of(topic)), re.MULTILINE)
+    assert {name for name, _ in told} == claims(topic) and claims(topic)
+    assert all(name.lower() == anchor for name, anchor in told)
 
 
 def test_every_claim_is_in_some_page() -> None:

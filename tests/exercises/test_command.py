@@ -45,6 +45,10 @@ def test_start_writes_blank_files_and_overwrites_none(folder: Path) -> None:
     assert len(fine("exercise", "start", "all", "--out", "deep/er", "--json").json) == len(EXERCISES)
     assert fine("exercise", "start", "2", "softmax", "02", "--out", "once").lines == ["once/02_softmax.py"]
     assert len(fine("exercise", "start", "2", "all", "--out", "all").lines) == len(EXERCISES)
+    before = contents(folder)
+    for force in ((), ("--force",)):
+        refused("exercise", "start", "2", "--out", "02_softmax.py", *force, because="--out 02_softmax.py is no folder")
+    assert contents(folder) == before
     refused("exercise", "start", because="which exercise?")
     refused("exercise", "start", "99", because="no exercise 99; there are 1 to 18")
 

@@ -16,10 +16,17 @@ RIGHT = "import torch\ndef softmax(scores):\n    p = torch.exp(scores - scores.a
 RIGHT += "    return p / p.sum(-1, keepdim=True)\n"
 BODY = "import torch\ndef softmax(scores):\n    {}\n"
 BROKEN = {
-    "syntax": ("def softmax(scores:\n", "not Python", "line 1 is no Python: '(' was never closed"),
+    "syntax": ("def softmax(scores:\n", "not Python", "is no Python: '(' was never closed: 'def softmax(scores:'"),
     "indented": ("def softmax(scores):\nreturn 1\n", "not Python", "line 2 is no Python: expected an indented block"),
+    "long-line": (f"x = ({'1 + ' * 50}\n", "not Python", "1 + 1 +..."),
+    "no-line": ("def f():\n    if 1:\n\n", "not Python", "expected an indented block after 'if' statement on line 2"),
     "empty": ("", "no function", "there is no function softmax; keep its name"),
-    "renamed": ("def softmaxx(scores):\n    pass\n", "no function", "softmax; did you mean 'softmaxx'?; keep its name"),
+    "renamed": (
+        "def softmaxx(scores):\n    pass\n",
+        "no function",
+        "no function softmax; rename your softmaxx to that",
+    ),
+    "others": ("def mine(scores):\n    pass\n", "no function", "there is no function softmax; keep its name"),
     "no-function": ("softmax = 3\n", "no function", "there is no function softmax"),
     "at-once": ("import torch\n1 / 0\n", "stops", "the file stops in line 2: ZeroDivisionError: division by zero"),
     "no-module": ("import nothing_there\n", "stops", "in line 1: ModuleNotFoundError: No module named 'nothing_there'"),
@@ -160,11 +167,40 @@ def test_answers_are_found_by_file_folder_number_and_name(tmp_path: Path, monkey
         collect(["softmx"])
     with pytest.raises(UserError, match=r"no file or folder anna/04_x\.py$"):
         collect(["anna/04_x.py"])
-    with pytest.raises(UserError, match=r"no answers in \.\.; there are some in \.\./anna: give such folders"):
+    with pytest.raises(UserError, match=r"no answers in \.\.; there are some in \.\./anna: give .*, as in \.\./\*/$"):
         collect([".."])
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match=r"no answers in .*none; 'regard exercise start 1' begins one"):
         collect([str(tmp_path / "none")])
+
+
+def test_exercises_of_a_student_go_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun(tmp_path, "ben/03_x.py", "ben/2_softmax.py", "anna/10_x.py", "anna/9_x.py")
+    monkeypatch.chdir(tmp_path)
+
+    def found(*words: str) -> list[tuple[str, int]]:
+        return [(each.student, each.exercise.number) for each in collect(words)]
+
+    assert found("ben", "anna") == [("ben", 2), ("ben", 3), ("anna", 9), ("anna", 10)]
+    assert found("ben", "5", "2", "3") == [("ben", 2), ("ben", 3), ("ben", 5)], "those that are missing too"
+    assert found("ben/03_x.py", "anna", "ben/2_softmax.py")[:2] == [("ben", 2), ("ben", 3)]
+
+
+def test_a_folder_that_is_missing_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "class").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for words, said in [
+        (("klass", "3"), "no folder klass; did you mean 'class'?"),
+        (("klass",), "no folder klass; did you mean 'class'?"),
+        (("2", "students"), "no folder students"),
+        (("all", "students"), "no folder students"),
+        (("2", "softmx"), "no file, folder or exercise 'softmx'; did you mean 'softmax'?"),
+    ]:
+        with pytest.raises(UserError) as error:
+            collect(words)
+        assert str(error.value) == said
+    with pytest.raises(UserError, match=r"^no file, folder or exercise 'students'; known: look_up, softmax, "):
+        collect(["students"])
 
 
 def begun(folder: Path, *names: str) -> None:
@@ -195,12 +231,12 @@ def test_folders_of_which_nothing_is_checked_are_named(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     assert left_out(["anna", "ben", "class", "none"]) == [
         "no answers in ben; is ben/softmax.py one? Name it 02_softmax.py",
-        "no answers in class; there are some in class/eve: give such folders",
+        "no answers in class; there are some in class/eve: give such folders, as in class/*/",
         "no answers in none",
     ]
     assert left_out(["anna", "ben", "2"]) == left_out(["anna/02_x.py"]) == [], "there is a row for each"
     for words in (["class"], ["class", "2"], ["class", "softmax", "all"]):
-        with pytest.raises(UserError, match=r"^no answers in class; there are some in class/eve: give such folders$"):
+        with pytest.raises(UserError, match=r"^no answers in class; there are some in class/eve: give such folders, "):
             collect(words)
     with pytest.raises(UserError, match=r"^no answers in ben; is ben/softmax\.py one\? Name it 02_softmax\.py$"):
         collect(["ben"])

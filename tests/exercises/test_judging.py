@@ -23,7 +23,7 @@ def first(name: str, function: Function) -> str:
     [
         (lambda scores: None, "softmax([1 2]): it returns None; is a `return` missing?"),
         (lambda scores: [0.1], "softmax([1 2]): weights is a list of 1; a tensor is asked for"),
-        (lambda scores: scores.numpy(), "softmax([1 2]): weights is a ndarray; a tensor is asked for"),
+        (lambda scores: scores.numpy(), "softmax([1 2]): weights is a numpy array: use torch, not numpy"),
         (lambda scores: scores[0], "softmax([1 2]): weights has the shape [2]; it should be [1 2]"),
         (lambda scores: scores.T, "weights has the shape [2 1]; it should be [1 2]: the axes stand in another order"),
         (lambda scores: scores > 0, "it should hold numbers with a fraction (float)"),
@@ -35,6 +35,32 @@ def first(name: str, function: Function) -> str:
 )
 def test_where_it_first_differs(function: Function, said: str) -> None:
     assert said in first("softmax", function)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "mistake", "said"),
+    [
+        (
+            "look_up",
+            lambda tokens, table: table[tokens],
+            "another result",
+            "it returns a tensor; return 2 things: one_",
+        ),
+        ("look_up", lambda tokens, table: (tokens, [1.0]), "another result", "vectors is a list of 1; a tensor is ask"),
+        ("look_up", lambda *given: [x.numpy() for x in answers.look_up(*given)], "numpy", "one_hot is a numpy array: "),
+        ("attention", lambda q, k, v, p: q.numpy(), "another result", "it returns a numpy array; return 2 things: "),
+        ("softmax", lambda scores: scores.softmax(-1).numpy(), "numpy", "weights is a numpy array: use torch, not nu"),
+        ("bpe", lambda word, learnt: word, "another result", "pieces is a str; a list is asked for"),
+        ("gleu", lambda tokens, reference: "1", "another result", "gleu is a str; a number is asked for"),
+        ("gleu", lambda tokens, reference: torch.ones(2), "another result", "gleu is a tensor; a number is asked for"),
+        ("perplexity", lambda *given: [3.0], "another result", "the perplexity is a list of 1; a number is asked for"),
+    ],
+)
+def test_of_results_of_another_kind_or_number_nothing_else_is_told(
+    name: str, function: Function, mistake: str, said: str
+) -> None:
+    (found,) = judge(exercise(name), function)
+    assert found.mistake == mistake and said in found.text
 
 
 def test_numbers_have_the_digits_that_tell_them_apart() -> None:

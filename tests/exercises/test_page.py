@@ -8,11 +8,13 @@ import pytest
 
 from regard.exercises.tasks import EXERCISES
 from tests.cli.shell import regard
-from tests.docs.pages import ROOT, blocks, cells
+from tests.docs.pages import ROOT, blocks, cells, prose
 from tests.exercises.test_command import UNSCALED
 from tests.exercises.test_files import written
 
 PAGE = ROOT / "docs" / "exercises.md"
+LECTURES = ROOT / "docs" / "lectures"
+TOPICS = {row[0]: row for row in cells(LECTURES / "README.md") if row[0].startswith("[")}
 
 
 def test_the_page_lists_every_exercise() -> None:
@@ -26,6 +28,22 @@ def test_each_exercise_knows_as_many_mistakes_as_the_page_says() -> None:
     known = [len(each.slips) for each in EXERCISES.values()]
     assert (min(known), max(known)) == (4, 14)
     assert "Each exercise knows four to fourteen mistakes" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_lecture_page_leads_to_the_exercises_of_its_ids(topic: str) -> None:
+    _, _, ids, _, numbers = TOPICS[topic]
+    asked = [EXERCISES[int(number)] for number in numbers.split()]
+    assert all(each in asked for each in EXERCISES.values() if {*each.lectures} & {*ids.split()})
+    text = prose(LECTURES / topic.partition("(")[2].rstrip(")"))
+    named = ", ".join(f"{each.number} {each.name}" for each in asked)
+    line = f"[Exercises](../exercises.md): {named}; begin with `regard exercise start {numbers}`.\n"
+    assert line in text if asked else "[Exercises]" not in text
+
+
+def test_every_exercise_is_on_a_lecture_page() -> None:
+    named = {number for row in TOPICS.values() for number in row[-1].split()}
+    assert named == {str(number) for number in EXERCISES}
 
 
 @pytest.mark.parametrize("number", EXERCISES)

@@ -64,6 +64,8 @@ def start(which: Iterable[str], out: Path, force: bool, json: bool) -> int:
     asked = chosen(which)
     if not asked:
         raise UserError("which exercise? Give numbers or names, or all; 'regard exercise list' shows them")
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is no folder")
     if not force and (there := [out / each.file for each in asked if (out / each.file).exists()]):
         raise UserError(f"{there[0]} is there already, with what was written; give --force to begin again")
     written = [str(begin(each, out)) for each in asked]

@@ -1,7 +1,8 @@
 """Answers of students, found by files, folders and exercises, and what may be one under another name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from regard.errors import UserError, suggest
@@ -40,26 +41,38 @@ class Asked:
     exercises: Sequence[Exercise]
 
 
-def asked_for(words: Iterable[str]) -> Asked:
+def asked_for(words: Sequence[str]) -> Asked:
     """Without a file or folder the working folder is meant, and beside files when exercises are named."""
     paths: list[Path] = []
     named: list[str] = []
     for word in words:
         if not word.isdecimal() and (path := Path(word)).exists():
             paths.append(path)
-        elif word == ALL or word.isdecimal() or word in names():
+        elif names_exercise(word):
             named.append(word)
-        elif "/" in word or word.endswith(".py"):
-            raise UserError(f"no file or folder {word}")
         else:
-            raise UserError(f"no file, folder or exercise '{word}'{suggest(word, names())}")
+            raise UserError(unknown(word, beside_exercises=any(map(names_exercise, words))))
     exercises = chosen(named)
     files = [path for path in paths if not path.is_dir()]
     folders = [path for path in paths if path.is_dir()] or ([] if files and not exercises else [Path()])
     return Asked(files, folders, exercises)
 
 
-def collect(words: Iterable[str]) -> list[Answer]:
+def names_exercise(word: str) -> bool:
+    return word == ALL or word.isdecimal() or word in names()
+
+
+def unknown(word: str, *, beside_exercises: bool) -> str:
+    """What a word is not that is neither a path nor an exercise: beside exercises a folder was meant."""
+    if "/" in word or word.endswith(".py"):
+        return f"no file or folder {word}"
+    near = get_close_matches(word, [path.name for path in sorted(Path().glob("*")) if path.is_dir()], 1)
+    if near or (beside_exercises and not get_close_matches(word, names())):
+        return f"no folder {word}{suggest(word, near)}"
+    return f"no file, folder or exercise '{word}'{suggest(word, names())}"
+
+
+def collect(words: Sequence[str]) -> list[Answer]:
     """Answers that are asked for by files, folders and numbers or names of exercises.
 
     Exercises that are named are looked for in each folder, whether they are there or not, and `all` names each;
@@ -78,7 +91,13 @@ def collect(words: Iterable[str]) -> list[Answer]:
         ways = [way for folder in asked.folders if (way := elsewhere(folder))]
         way = ways[0] if ways else "'regard exercise start 1' begins one"
         raise UserError(f"no answers in {', '.join(map(str, asked.folders))}; {way}")
-    return told_apart(list({each.file.resolve(): each for each in reversed(found)}.values())[::-1])
+    return told_apart(in_order(list({each.file.resolve(): each for each in reversed(found)}.values())[::-1]))
+
+
+def in_order(found: list[Answer]) -> list[Answer]:
+    """Students as they were given, and of each the exercises by number."""
+    place = {folder: n for n, folder in enumerate(dict.fromkeys(each.folder for each in found))}
+    return sorted(found, key=lambda each: (place[each.folder], each.exercise.number))
 
 
 def sorted_out(folder: Path) -> list[tuple[Exercise, list[Path]]]:
@@ -90,7 +109,7 @@ def sorted_out(folder: Path) -> list[tuple[Exercise, list[Path]]]:
     return [(exercise, sorted(files, key=lambda file: file.name != exercise.file)) for exercise, files in each]
 
 
-def left_out(words: Iterable[str]) -> list[str]:
+def left_out(words: Sequence[str]) -> list[str]:
     """What is not checked, a line for each: folders without answers where no exercise is named, and further files."""
     asked, lines = asked_for(words), list[str]()
     for folder in asked.folders:
@@ -140,7 +159,7 @@ def below(folder: Path) -> list[Path]:
 def elsewhere(folder: Path) -> str:
     """Where answers may be instead of in a folder that has none, or nothing."""
     if inner := below(folder):
-        return f"there are some in {inner[0]}: give such folders"
+        return f"there are some in {inner[0]}: give such folders, as in {folder / '*'}/"
     return next((f"is {path} one? Name it {meant[0].file}" for path, meant in misnamed(folder).items()), "")
 
 

@@ -1,46 +1,70 @@
 """Where a result first differs from the right one, in words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.shapes import Tensor
 
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
+NUMPY = "use torch, not numpy"
 LONGEST = 60  # characters of a value that are shown
 DIGITS = 4
 
 
 def difference(wanted: Any, found: Any, names: Sequence[str]) -> str:
     """Nothing where there is none. Several `names` are those of several results."""
+    if told := misfit(wanted, found, names):
+        return told
+    return next((told for each in one_by_one(wanted, found, names) if (told := between(*each))), "")
+
+
+def misfit(wanted: Any, found: Any, names: Sequence[str]) -> str:
+    """What is wrong with the number of results or the kind of one, so that nothing can be compared; or nothing."""
     if found is None:
         return "it returns None; is a `return` missing?"
-    if len(names) == 1:
-        return between(wanted, found, names[0])
-    if not isinstance(found, tuple | list) or len(found) != len(names):
+    counts = {len(each) if isinstance(each, tuple | list) else 1 for each in (wanted, found)}
+    if len(names) > 1 and counts != {len(names)}:
         return f"it returns {kind(found)}; return {len(names)} things: {', '.join(names)}"
-    return next((told for each in zip(wanted, found, names, strict=True) if (told := between(*each))), "")
+    return next((told for each in one_by_one(wanted, found, names) if (told := of_kind(*each))), "")
+
+
+def one_by_one(wanted: Any, found: Any, names: Sequence[str]) -> Iterable[tuple[Any, Any, str]]:
+    return [(wanted, found, names[0])] if len(names) == 1 else zip(wanted, found, names, strict=True)
+
+
+def of_kind(wanted: Any, found: Any, name: str) -> str:
+    """What is wrong with the kind of one result. Numbers and lists may be of any make, tensors are torch's alone."""
+    if isinstance(wanted, Tensor) and not isinstance(found, Tensor):
+        way = f": {NUMPY}" if isinstance(found, np.ndarray) else "; a tensor is asked for"
+        return f"{name} is {kind(found)}{way}"
+    if isinstance(wanted, list | tuple) and not isinstance(plain(found), list | tuple):
+        return f"{name} is {kind(found)}; a list is asked for"
+    if isinstance(wanted, float) and not isinstance(plain(found), int | float):
+        return f"{name} is {kind(found)}; a number is asked for"
+    return ""
 
 
 def between(wanted: Any, found: Any, name: str) -> str:
     """The same of one result."""
+    if told := of_kind(wanted, found, name):
+        return told
     if isinstance(wanted, Tensor):
         return of_tensors(wanted, found, name)
     found = plain(found)
     if isinstance(wanted, list | tuple):
         return of_lists(wanted, found, name)
     if isinstance(wanted, float):
-        fits = isinstance(found, int | float) and same_number(wanted, float(found))
+        fits = same_number(wanted, float(found))
     else:
         fits = type(found) is type(wanted) and found == wanted
     return "" if fits else unlike(wanted, found, name)
 
 
-def of_tensors(wanted: Tensor, found: Any, name: str) -> str:
-    if not isinstance(found, Tensor):
-        return f"{name} is {kind(found)}; a tensor is asked for"
+def of_tensors(wanted: Tensor, found: Tensor, name: str) -> str:
     found = found.detach()
     if found.shape != wanted.shape:
         turned = len(set(wanted.shape)) > 1 and sorted(found.shape) == sorted(wanted.shape)
@@ -76,9 +100,7 @@ def throughout(wanted: Tensor, found: Tensor) -> str:
     return f"; all are {factor[0]:.4g} times the right ones" if alike and rest else ""
 
 
-def of_lists(wanted: Sequence[Any], found: Any, name: str) -> str:
-    if not isinstance(found, list | tuple):
-        return f"{name} is {kind(found)}; a list is asked for"
+def of_lists(wanted: Sequence[Any], found: Sequence[Any], name: str) -> str:
     for place, (right, given) in enumerate(zip(wanted, found, strict=False)):
         if told := between(right, given, f"{name}[{place}]"):
             return told
@@ -110,6 +132,8 @@ def holds(tensor: Tensor) -> str:
 def kind(found: Any) -> str:
     if isinstance(found, tuple | list):
         return f"a {type(found).__name__} of {len(found)}"
+    if isinstance(found, np.ndarray):
+        return "a numpy array"
     return "a tensor" if isinstance(found, Tensor) else f"a {type(found).__name__}"
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from regard.checkpoint import write
-from regard.errors import UserError, suggest
+from regard.errors import UserError
+from regard.exercises.comparing import shown
 from regard.exercises.exercise import Exercise, Function
 from regard.exercises.judging import Finding, Stopped, answer
 from regard.exercises.tasks import EXERCISES
@@ -115,7 +116,8 @@ def function_of(path: Path, exercise: Exercise) -> Function:
     except UnicodeDecodeError:
         raise Unfit(Finding("not readable", "the file is no text in UTF-8")) from None
     except SyntaxError as error:
-        raise Unfit(Finding("not Python", f"line {error.lineno or 1} is no Python: {error.msg}")) from None
+        quoted = f": {shown(line)}" if (line := (error.text or "").strip()) else ""
+        raise Unfit(Finding("not Python", f"line {error.lineno or 1} is no Python: {error.msg}{quoted}")) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise Unfit(Finding("not Python", f"the file is no Python: {error}")) from None
     forbidden(tree, exercise)
@@ -127,8 +129,9 @@ def function_of(path: Path, exercise: Exercise) -> Function:
     function = getattr(module, exercise.name, None)
     if not callable(function):
         known = [name for name, value in vars(module).items() if inspect.isfunction(value)]
-        told = suggest(exercise.name, known) if known else ""
-        raise Unfit(Finding("no function", f"there is no function {exercise.name}{told}; keep its name"))
+        near = get_close_matches(exercise.name, known, 1)
+        way = f"rename your {near[0]} to that" if near else "keep its name"
+        raise Unfit(Finding("no function", f"there is no function {exercise.name}; {way}"))
     return function
 
 

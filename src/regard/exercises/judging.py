@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from regard.exercises.comparing import difference, shown
+from regard.exercises.comparing import NUMPY, difference, misfit, shown
 from regard.exercises.exercise import Exercise, Function, Slip
 from regard.exercises.stops import known_stop
 from regard.shapes import Tensor
@@ -70,7 +70,10 @@ class Guess:
 
 
 def judge(exercise: Exercise, function: Function, file: str = "") -> list[Finding]:
-    """What is wrong with a function, likeliest mistakes first; nothing where it is right."""
+    """What is wrong with a function, likeliest mistakes first; nothing where it is right.
+
+    Where results are of another kind or number, laws are not tried: they could not hold.
+    """
     tried, dice = [], exercise.dice
     for given in exercise.cases(dice):
         wanted, kept = exercise.solution(*deepcopy(given)), deepcopy(given)
@@ -81,6 +84,8 @@ def judge(exercise: Exercise, function: Function, file: str = "") -> list[Findin
         if touched := changed(exercise, given, kept):
             return [Finding("changes its input", f"{call(exercise, given)} changes {touched}; work on a copy of it")]
         tried.append(Tried(given, wanted, found, difference(wanted, found, exercise.gives)))
+    if any(misfit(each.wanted, each.found, exercise.gives) for each in tried):
+        return explained(exercise, tried)
     return [*explained(exercise, tried), *broken(exercise, function, sound=not any(each.told for each in tried))]
 
 
@@ -112,7 +117,8 @@ def guess(exercise: Exercise, slip: Slip, way: Function, left: list[Tried], know
 
 
 def example(exercise: Exercise, tried: Tried, before: str = "") -> Finding:
-    return Finding("another result", f"{before}{call(exercise, tried.given)}: {tried.told}")
+    mistake = "numpy" if NUMPY in tried.told else "another result"
+    return Finding(mistake, f"{before}{call(exercise, tried.given)}: {tried.told}")
 
 
 def explained_stop(exercise: Exercise, given: tuple[Any, ...], found: Stopped) -> list[Finding]:
