@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     timed=("ms",),
     settings=("train.batch_tokens=2048",),
     small=Size(60, "system.context=256", "train.steps=50", "system.depth=2", lengths=LENGTHS[:-1]),
-    full=Size(150, "system.context=512", "train.steps=500", "system.width=256", lengths=LENGTHS),
+    full=Size(1500, "system.context=512", "train.steps=500", "system.width=256", lengths=LENGTHS),
     measure=measure,
     predictions=(
         Prediction(
