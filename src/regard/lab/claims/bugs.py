@@ -10,7 +10,7 @@ from regard.decode.settings import Decode
 from regard.errors import UserError
 from regard.evaluate import evaluate
 from regard.lab.claims.experiment import Experiment, Found, Prediction
-from regard.lab.claims.panels import Lines, Named
+from regard.lab.claims.panels import Bars, Lines, Named
 from regard.lab.claims.trial import Arm, Row, Size, Trial, curve
 from regard.lab.mistakes import MISTAKES, OTHER, PADDED, STALE
 from regard.verify import LINES, verify
@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
             if name not in (STALE, OTHER, PADDED)  # these train as the healthy one does, or another model
         ),
         Named(y="score", title="Unseen letters", label="BLEU", arms=(HEALTHY, *(set(MISTAKES) - {PADDED}))),
-        Named(y="score", title="Unseen sentences", label="% right", arms=(READER, PADDED)),
+        Bars(y="score", title="Unseen sentences", label="% right", arms=(READER, PADDED)),
     ),
 )
