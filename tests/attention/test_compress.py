@@ -1,6 +1,7 @@
 """Compressions against loops over tokens; what they do with padding, with the future, and before the first step."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -107,6 +108,23 @@ def test_a_projection_is_a_weighted_sum_over_the_places_that_are_there(shared: b
                 same(short[row, :, slot], sum(terms))
     assert got[2].present is None, "a mix is always there"
     assert (projected.keys is projected.values) == shared
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 11])
+def test_a_projection_begins_as_sums_of_neighbours(size: int) -> None:
+    x = torch.randn(1, 1, 11, 7)
+    got = Projected(11, size, shared=False)(x, x, line(1, 11))[0]
+    starts = [-(-11 * mix // size) for mix in range(size + 1)]
+    for mix, (begin, end) in enumerate(pairwise(starts)):
+        same(got[0, 0, mix], x[0, 0, begin:end].sum(0) / (end - begin) ** 0.5)
+
+
+def test_a_mix_for_each_place_begins_as_plain_attention() -> None:
+    torch.manual_seed(2)
+    plain, at, x = MultiHead(22, 2, Look("encoder")), line(2, 11), torch.randn(2, 11, 22)
+    expected = plain(x, at)
+    plain.look.compress = Projected(11, 11, shared=False)
+    same(plain(x, at), expected)
 
 
 def test_a_text_longer_than_the_places_of_a_projection_is_refused() -> None:

@@ -96,16 +96,15 @@ class Strided(Compression):
 class Projected(Compression):
     """`size` mixes of all keys, and as many of the values, with a learned weight for each place (Wang et al., 2020).
 
-    `shared` takes the same weights for both. Padding is left out of the mixes, and a text shorter than `limit` uses the
-    weights of its places.
+    Before training a mix holds a stretch of neighbours and nothing else, the pooling of their section 4: mixes of
+    everything at random would have to learn where anything stands. `shared` takes the same weights for both. Padding is
+    left out of the mixes, and a text shorter than `limit` uses the weights of its places.
     """
 
     def __init__(self, limit: int, size: int, *, shared: bool):
         super().__init__()
-        self.keys = nn.Parameter(torch.empty(size, limit))
-        self.values = self.keys if shared else nn.Parameter(torch.empty(size, limit))
-        for weight in {self.keys, self.values}:
-            nn.init.normal_(weight, std=limit**-0.5)
+        self.keys = nn.Parameter(stretches(size, limit))
+        self.values = self.keys if shared else nn.Parameter(stretches(size, limit))
 
     def forward(self, key, value, at):
         size, limit, length = *self.keys.shape, key.shape[2]
@@ -121,3 +120,9 @@ class Projected(Compression):
 
     def names(self, tokens):
         return [f"mix {i + 1}" for i in range(len(self.keys))]
+
+
+def stretches(size: int, limit: int) -> Float[Tensor, "size limit"]:
+    """Sums of neighbours, of `limit` places in `size` even stretches, each as large as one of its terms."""
+    mine = torch.arange(limit) * size // limit == torch.arange(size)[:, None]
+    return mine / mine.sum(1, keepdim=True).sqrt()
