@@ -80,6 +80,11 @@ def test_the_formula_grows_quadratically_and_local_blocks_do_not(tmp_path: Path)
         assert all(row["seconds"] > row["forward_seconds"] > 0 for row in record["rows"])
         assert all(row["peak_bytes"] > row["forward_peak_bytes"] > 0 for row in record["rows"])
         assert {"exponent", "exponent_forward", "exponent_forward_memory"} <= record.keys()
+    assert table["local"]["own"] == {"attention": "local", "block": 16}
+    assert set(table["local"]["set"]) - set(table["formula"]["set"]) == {"system.block=16"}
+    told = (tmp_path / "cost" / "length.md").read_text()
+    assert "`system.width=32`; `system.depth=1`; `train.device=cpu`; `system.block=16` (local)." in told
+    assert "- Ways of looking: formula: attention full; local: attention local, block 16.\n" in told
     assert "[4 of 4] local, 1,024 tokens" in done.err
     assert json.loads((tmp_path / "cost" / "length.json").read_text()) == done.json
     assert (tmp_path / "cost" / "length.png").read_bytes().startswith(b"\x89PNG")
@@ -177,6 +182,19 @@ def test_every_way_of_looking_has_a_name() -> None:
         ("length --systems full --set system.block=8", "system.block = 8 changes nothing"),
         ("length --systems gpt --set system.attention=linformer", "a decoder cannot use it"),
         ("length --systems word2vec", "there is no training step to measure"),
+        ("length --systems syntax", "'syntax' reads trees, and random tokens have none"),
+        ("length --systems full --set system.position=syntax", "'full' reads trees"),
+        ("length --systems full --set system.kind=gpt", "'full' is the bert with attention 'full'"),
+        ("length --systems bigbird --set system.attention=full", "'bigbird' is the bert with attention 'bigbird'"),
+        ("length --systems gpt --set system.context=64", "give it with --lengths"),
+        ("length --systems full --set objective.share=0.5", "--set objective.share=0.5 changes nothing"),
+        ("length --systems full --set data.train=recall", "changes nothing: random tokens are read"),
+        ("length --systems gpt --set text.vocabulary=99", "changes nothing"),
+        ("length --systems gpt --set decode.beam=2", "changes nothing"),
+        ("length --systems full --set train.batch_tokens=64", "--set train.batch_tokens=64 changes nothing"),
+        ("length --systems full --set train.steps=5", "train.device, precision, threads"),
+        ("length --systems full --set system={kind='gpt'}", "as system.key=value"),
+        ("length --systems full --set train.stps=5", "no setting 'stps'; did you mean 'steps'?"),
         ("length --device cuda:77", "no such device: 'cuda:77'"),
         ("step --lengths 64", "--lengths belongs to 'bench length'; 'step' has no use for it"),
         ("step --threads 0", "--threads belongs to 'bench length'"),

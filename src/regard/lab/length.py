@@ -20,7 +20,7 @@ import torch
 from regard.checkpoint import write, write_json
 from regard.errors import UserError
 from regard.lab.length_plot import picture
-from regard.lab.one_length import FIXED, SHARE, VOCABULARY, WAYS, WRITTEN, model_of, objective_for, recipe_of
+from regard.lab.one_length import FIXED, SHARE, VOCABULARY, WAYS, WRITTEN, model_of, objective_for, own, recipe_of
 from regard.lab.peak import RETURNING
 from regard.lab.table import grid
 from regard.lab.units import Say, ending
@@ -43,7 +43,7 @@ EXPONENTS = {  # of what, by name
 def measure(
     systems: tuple[str, ...], settings: list[str], *, lengths: tuple[int, ...], repeats: int, say: Say
 ) -> list[dict[str, Any]]:
-    """One record for each system, with a row for each length. A row that failed has an `error`."""
+    """One record for each system: what it is set to, and a row for each length. A row that failed has an `error`."""
     names, lengths = list(dict.fromkeys(systems or SYSTEMS)), tuple(sorted(set(lengths)))
     if repeats < 1:
         raise UserError(f"--repeats {repeats}: at least 1 is needed")
@@ -61,7 +61,8 @@ def measure(
             rows.append(in_child(name, asked[name], length, repeats))
             if "error" in rows[-1]:
                 say(f"{name}, {length:,} tokens FAILED: {rows[-1]['error']}")
-        table.append({"system": name, **{key: exponent(rows, of) for key, of in EXPONENTS.items()}, "rows": rows})
+        about = {"system": name, "set": asked[name], "own": own(recipe_of(name, asked[name], lengths[0]).system)}
+        table.append({**about, **{key: exponent(rows, of) for key, of in EXPONENTS.items()}, "rows": rows})
     return beside_full(table)
 
 
@@ -87,6 +88,8 @@ def check(name: str, settings: list[str], length: int) -> None:
         model = model_of(name, recipe)
     if objective_for(model).misfit(model):
         raise UserError(f"'{name}' neither writes text nor guesses words of one: there is no training step to measure")
+    if model.trees:
+        raise UserError(f"'{name}' reads trees, and random tokens have none: choose another system.position")
 
 
 def in_child(name: str, settings: list[str], length: int, repeats: int) -> dict[str, Any]:
@@ -186,7 +189,19 @@ def notes(table: list[dict[str, Any]]) -> list[str]:
     if ways := [record["system"] for record in table if record["system"] in WAYS]:
         model = ", ".join(f"{key} {value}" for key, value in FIXED["system"].items() if key != "kind")
         found.append(f"The same model ({FIXED['system']['kind']}: {model}), unless set: {', '.join(ways)}.")
-    return found
+    return [*found, *set_to(table)]
+
+
+def set_to(table: list[dict[str, Any]]) -> list[str]:
+    """What was given with `--set`, and what each way of looking is set to, so that it can be measured again."""
+    given = dict.fromkeys(setting for record in table for setting in record["set"])
+    told = []
+    for setting in given:
+        to = [record["system"] for record in table if setting in record["set"]]
+        told.append(f"`{setting}`" if len(to) == len(table) else f"`{setting}` ({', '.join(to)})")
+    own = {record["system"]: ", ".join(f"{key} {value}" for key, value in record["own"].items()) for record in table}
+    ways = [f"{name}: {words}" for name, words in own.items() if words]
+    return [f"{head}: {'; '.join(each)}." for head, each in (("Settings", told), ("Ways of looking", ways)) if each]
 
 
 def keep(table: list[dict[str, Any]], out: Path) -> list[Path]:

@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from regard.lab.bench import timed
 from regard.lab.peak import keep_what_is_freed, peak
 from regard.objectives import Masked, NextToken, Translation
 from regard.place import Place
-from regard.recipe import PRESETS, Recipe, presets, read
+from regard.recipe import PRESETS, Recipe, Train, presets, read
 from regard.systems import System, built, parameters
 from regard.systems.bert import Bert
 from regard.systems.long import ATTENTIONS
@@ -39,6 +39,9 @@ VOCABULARY = 512  # small, so that the output layer does not hide attention
 SHARE = 0.15  # of the tokens are guessed by a system that reads both ways
 WRITTEN = 64  # tokens, by a system that reads a source of the length asked for
 WARM_UP = 2  # times
+IDLE = ("data", "text", "objective", "decode", "embed")  # sections that nothing here is made from
+USED = ("device", "precision", "threads", "compile", "deterministic", "optimiser")  # of [train]
+UNUSED = {field.name for field in fields(Train)} - {*USED}
 FIXED: dict[str, Any] = {
     "system": {"kind": "bert", "width": 128, "heads": 2, "depth": 2, "hidden": 256, "segments": 1, "dropout": 0.0},
     "objective": {"kind": "masked"},
@@ -80,8 +83,31 @@ WAYS = {
 }
 
 
+def changes(name: str, setting: str) -> None:
+    """Stop at a setting that would change nothing, or measure another model than the one that is named."""
+    path = setting.partition("=")[0].strip()
+    section, _, key = path.partition(".")
+    if section in IDLE or (section == "train" and key in UNUSED):
+        raise UserError(
+            f"--set {setting} changes nothing: random tokens are read, and steps on them timed; leave it out. What "
+            f"counts is seed, system.*, train.{', '.join(USED)}"
+        )
+    if path == "system.context":
+        raise UserError(f"--set {setting}: the context is each length that is measured; give it with --lengths")
+    if name in WAYS and path in ("system.kind", "system.attention"):
+        mine = f"'{name}' is the {FIXED['system']['kind']} with attention '{WAYS[name].attention}'"
+        raise UserError(
+            f"--set {setting}: {mine}, and its row would name another model; give --systems another way of looking, "
+            "or a preset"
+        )
+    if path in ("system", "train"):
+        raise UserError(f"--set {setting}: give each setting by itself, as {path}.key=value")
+
+
 def recipe_of(name: str, settings: list[str], length: int) -> Recipe:
     """Of a way of looking or of a preset, for texts of that length."""
+    for setting in settings:
+        changes(name, setting)
     if name in WAYS:
         tree = {**FIXED, "system": {**FIXED["system"], "attention": WAYS[name].attention}}
         recipe = Recipe.parse(override(tree, settings), where=name)
@@ -90,6 +116,12 @@ def recipe_of(name: str, settings: list[str], length: int) -> Recipe:
     else:
         raise UserError(f"no way of looking or preset '{name}'{suggest(name, [*WAYS, *presets()])}")
     return replace(recipe, system=replace(recipe.system, context=length))
+
+
+def own(system: Any) -> dict[str, Any]:
+    """How a system looks at a long text, with the settings of that way alone."""
+    attention = getattr(system, "attention", "")
+    return {key: getattr(system, key) for key in ("attention", *ATTENTIONS[attention])} if attention else {}
 
 
 def model_of(name: str, recipe: Recipe) -> System:
