@@ -9,6 +9,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from regard.checkpoint import load
+from regard.errors import UserError
 from regard.interop import export_model, import_model
 from regard.interop.families import FAMILIES
 from regard.interop.family import Model
@@ -125,10 +126,9 @@ def test_blocks_of_bigbird() -> None:
     assert (system.attention, system.block, system.random, system.first, system.near) == ("bigbird", 64, 3, 1, 1)
     (remark,) = FAMILIES["big_bird"].remarks({})
     assert "up to 704 tokens there, of 448 here" in remark
-    config = said("big_bird", attention="bigbird", block=4, random=1, first=1)
-    assert (config["attention_type"], config["block_size"], config["num_random_blocks"]) == ("block_sparse", 4, 1)
-    with refused("system.first = 2 cannot be said there, only 1"):
-        said("big_bird", attention="bigbird", block=4, random=1)
+    for first in (1, 2):
+        with refused("system.attention = 'bigbird' cannot be said there: BigBird of 'transformers' sees other blocks"):
+            said("big_bird", attention="bigbird", block=4, random=1, first=first)
 
 
 def test_where_all_texts_are_short_bigbird_looks_at_everything() -> None:
@@ -147,6 +147,16 @@ def test_a_short_text_is_the_same_to_blocks_and_a_long_one_is_not(tmp_path: Path
     theirs.bert.set_attention_type("original_full")
     same(run.answer(short, Place.line(short)), theirs(short).prediction_logits, rtol=0, atol=1e-4)
     assert not torch.allclose(run.answer(long, Place.line(long)), theirs(long).prediction_logits, atol=1e-2)
+
+
+def test_blocks_are_not_written_for_others(tmp_path: Path) -> None:
+    """Said in one line, not in one for each family."""
+    CASES["big_bird-blocks"].write(tmp_path / "there")
+    import_model(tmp_path / "there", tmp_path / "run")
+    way = "--set system.attention=full --set system.block=64 --set system.first=2 --set system.random=3, and"
+    with pytest.raises(UserError, match=r"^system.attention = 'bigbird' cannot be said there: .*" + way) as found:
+        export_model(tmp_path / "run", tmp_path / "out")
+    assert "bert:" not in str(found.value) and not (tmp_path / "out").exists()
 
 
 @torch.no_grad()

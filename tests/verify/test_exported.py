@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from regard.checkpoint import load
 from regard.interop import export_model, import_model
+from regard.interop.families import FAMILIES
+from regard.interop.families.encoders import Encoders
 from regard.verify import verify
 from tests.cli.shell import fine
 from tests.helpers import refused
@@ -68,6 +72,21 @@ def test_a_library_that_is_missing_hides_no_copy_that_fails(
     assert line.state == "does not apply"
     assert unread in line.why and f"{tmp_path / 'hf'} was not compared: " in line.why
     assert "'transformers', which is not" in line.why
+
+
+def test_blocks_that_an_older_release_wrote_for_others_are_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    CASES["big_bird-blocks"].write(tmp_path / "there")
+    import_model(tmp_path / "there", tmp_path / "run")
+    family = FAMILIES["big_bird"]
+    with monkeypatch.context() as older:
+        older.setitem(FAMILIES, "big_bird", replace(family, write=partial(Encoders.write, family.write.__self__)))
+        export_model(tmp_path / "run", tmp_path / "copy")
+    (line,) = verify(load(tmp_path / "run"), only=[LINE]).lines
+    assert line.state == "does not apply"
+    reason = "system.attention = 'bigbird' cannot be said there"
+    assert line.why.startswith(f"{tmp_path / 'copy'} was not compared: {reason}")
 
 
 def test_what_was_not_compared_is_printed(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

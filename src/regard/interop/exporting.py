@@ -23,7 +23,7 @@ from regard.interop.checking import Comparison, compare
 from regard.interop.ct2.checking import compare as compare_ct2
 from regard.interop.ct2.writing import ctranslate2
 from regard.interop.families import FAMILIES
-from regard.interop.family import Family, Model
+from regard.interop.family import Family, MeansOtherwise, Model
 from regard.interop.files import modules
 from regard.interop.files.hugging_face import CONFIG, SAFE
 from regard.interop.kept import Kept
@@ -80,7 +80,9 @@ def exports(run: Run) -> dict[str, str]:
 
 
 def compare_export(run: Run, folder: str, to: str) -> Comparison:
-    """A run beside an export of it."""
+    """A run beside an export of it; one that is no longer written stops."""
+    if to == "hf":
+        sayable(run)
     return WAYS[to][1](run, Path(folder))
 
 
@@ -99,9 +101,8 @@ def may_export(folder: Path, to: str, *, force: bool) -> None:
 def as_hugging_face(run: Run, folder: Path) -> str:
     """As `transformers` reads it: the first family that can say this run, its own where it, or the run that it was
     trained from, was imported."""
-    made = Model(run.recipe.system, run.recipe.objective, run.labels)
     kept = Kept.of(run)
-    family, config = sayable(run, made, kept.kind)
+    made, family, config = sayable(run, kept.kind)
     config |= {**kept.config, "torch_dtype": "float32", **ids(run)}
     write_json(folder / CONFIG, config)
     said = generation(run)
@@ -119,12 +120,14 @@ def as_hugging_face(run: Run, folder: Path) -> str:
     return family.kind
 
 
-def sayable(run: Run, made: Model, first: str) -> tuple[Family, dict[str, Any]]:
-    """The family, `first` of all the one that it was of, and the settings in its words."""
-    reasons = []
+def sayable(run: Run, first: str = "") -> tuple[Model, Family, dict[str, Any]]:
+    """The model, its family, `first` of all the one that it was of, and the settings in its words."""
+    made, reasons = Model(run.recipe.system, run.recipe.objective, run.labels), []
     for family in sorted(FAMILIES.values(), key=lambda family: family.kind != first):
         try:
-            return family, family.config(made, len(run.tokenizer))
+            return made, family, family.config(made, len(run.tokenizer))
+        except MeansOtherwise:
+            raise
         except UserError as error:
             if isinstance(made.system, family.system):
                 reasons.append(str(error))

@@ -18,6 +18,10 @@ from regard.shapes import Tensor
 Config = dict[str, Any]
 
 
+class MeansOtherwise(UserError):
+    """The settings can be written there, and mean something else: no other family is worth a try."""
+
+
 @dataclass(frozen=True)
 class Spelling:
     """Settings of ours under the names they have in a `config.json`.

@@ -3,12 +3,14 @@
 from regard.checkpoint import Run
 from regard.errors import NotInstalled
 from regard.interop.exporting import compare_export, exports
+from regard.interop.family import MeansOtherwise
 from regard.verify.check import DoesNotApply, Finding, excess
 from regard.verify.inputs import Inputs
 
 
 def check(run: Run, inputs: Inputs) -> Finding:
-    """A copy whose library is not installed is passed over and named, unless that is so of all."""
+    """A copy whose library is not installed, or that means something else there however like it short texts are, is
+    passed over and named; where that is so of all, the line does not apply."""
     copies = exports(run)
     if not copies:
         raise DoesNotApply("no exported copy of this run exists")
@@ -16,7 +18,7 @@ def check(run: Run, inputs: Inputs) -> Finding:
     for folder, to in copies.items():
         try:
             compared = compare_export(run, folder, to)
-        except NotInstalled as error:
+        except (NotInstalled, MeansOtherwise) as error:
             unread.append(f"{folder} was not compared: {error}")
             continue
         difference = compared.difference if compared.same_words else float("inf")

@@ -1,7 +1,8 @@
 """BigBird as Hugging Face has it (S12; Zaheer et al., 2020): BERT that looks at blocks.
 
 Both look at the first block, at the neighbours and at some blocks by chance, but not the same: theirs draws them by
-numpy, and has the last block beside the first for all. So only with full attention are the two the same.
+numpy, and has the last block beside the first for all. So only with full attention are the two the same: blocks are
+read, with a remark, and never written. Texts so short that both see everything need no blocks, and ours has none then.
 """
 
 from dataclasses import replace
@@ -20,7 +21,7 @@ from regard.interop.families.encoders import (
     Marks,
     body,
 )
-from regard.interop.family import Config, Spelling
+from regard.interop.family import Config, MeansOtherwise, Model, Spelling
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
 from regard.systems.bert import Bert
@@ -63,8 +64,16 @@ class Blocked(Encoders):
         """Theirs reads short texts with full attention: where all are short, so does ours."""
         if system.attention != "bigbird" or system.context > turns(system.block, system.random):
             return system
-        usual = Bert()
-        return replace(system, attention="full", **{name: getattr(usual, name) for name in OF_BLOCKS})
+        return replace(system, attention="full", **usual())
+
+    def write(self, model: Model, vocabulary: int) -> Config:
+        if model.system.attention == "bigbird":
+            raise MeansOtherwise(
+                "system.attention = 'bigbird' cannot be said there: BigBird of 'transformers' sees other blocks by "
+                f"chance, and the last one beside the first; train on with --from and {fully(model.system)}, and "
+                "export that"
+            )
+        return super().write(model, vocabulary)
 
     def remarks(self, config: Config) -> list[str]:
         found, system = super().remarks(config), self.read(config, {}, self.kind).system
@@ -76,6 +85,17 @@ class Blocked(Encoders):
                 f"there, of {here} here"
             )
         return found
+
+
+def usual() -> dict[str, Any]:
+    """The settings of blocks as they are where there are none."""
+    return {name: getattr(Bert, name) for name in OF_BLOCKS}
+
+
+def fully(system: Bert) -> str:
+    """What makes full attention of a run with blocks, as a command takes it."""
+    other = {name: value for name, value in usual().items() if getattr(system, name) != value}
+    return " ".join(f"--set system.{name}={value}" for name, value in ({"attention": "full"} | other).items())
 
 
 def turns(block: int, random: int) -> int:
