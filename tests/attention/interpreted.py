@@ -33,8 +33,8 @@ def kept(seeds: list[int], dropout: float, length: int) -> torch.Tensor:
     return ((chance >> 8) * 2**-24 >= dropout).view(2, HEADS, length, length) / (1 - dropout)
 
 
-def compare(length: int, padding: int, ahead: bool, dropout: float) -> None:
-    rule = BigBird(16, first=2, near=1, random=1, seed=3, ahead=ahead)
+def compare(length: int, padding: int, ahead: bool, dropout: float, first: int = 2) -> None:
+    rule = BigBird(16, first=first, near=1, random=1, seed=3, ahead=ahead)
     torch.manual_seed(length)
     at, inputs = line(2, length), [torch.randn(2, HEADS, length, 32) for _ in range(3)]
     if padding:
@@ -54,7 +54,7 @@ def compare(length: int, padding: int, ahead: bool, dropout: float) -> None:
         results.append([context, *torch.autograd.grad((context.square() + context).sum(), tensors)])
     for mine, expected in zip(*results, strict=True):
         same(mine, expected)
-    print(f"{length} tokens, {padding} of padding, ahead {ahead}, dropout {dropout}: equal")
+    print(f"{length} tokens, {padding} of padding, {first} first, ahead {ahead}, dropout {dropout}: equal")
 
 
 def chance_is_fair() -> None:
@@ -74,4 +74,5 @@ def chance_is_fair() -> None:
 for ahead in (True, False):
     for length, padding in TEXTS:
         compare(length, padding, ahead, dropout=0.3 if ahead == (padding > 0) else 0.0)
+    compare(*TEXTS[3], ahead, dropout=0.0, first=0)
 chance_is_fair()

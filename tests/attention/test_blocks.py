@@ -148,6 +148,9 @@ def test_rules_beside_those_on_blocks_hold_too(pattern: str) -> None:
     for beside in (window(3), causal & window(5), window(5) & causal):
         equal_in_value_and_gradient(inputs, Sight(PATTERNS[pattern] & beside, at, at), score=ScaledDot())
         equal_in_value_and_gradient(inputs, Sight(PATTERNS[pattern] & window(2) & beside, at, at), score=ScaledDot())
+        turned = beside & PATTERNS[pattern]
+        assert turned.blocks is PATTERNS[pattern].blocks, "which of the two stands first is all the same"
+        equal_in_value_and_gradient(inputs, Sight(turned, at, at), score=ScaledDot())
 
 
 def test_a_bigbird_that_sees_all_blocks_is_full_attention() -> None:

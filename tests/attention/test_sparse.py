@@ -20,7 +20,7 @@ def test_the_programs_equal_the_formula_in_value_and_gradient() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("equal") == 10
+    assert done.stdout.count("equal") == 12
 
 
 def test_lists_turned_round_are_the_same_pairs() -> None:

@@ -9,11 +9,12 @@
 
 import torch
 from torch import nn
+from torch.nn.functional import embedding
 
 from regard.attention.cache import Layer
 from regard.errors import UserError
 from regard.place import Place
-from regard.shapes import Float, Tensor
+from regard.shapes import Bool, Float, Int, Tensor
 
 
 class Compression(nn.Module):
@@ -55,7 +56,7 @@ class Strided(Compression):
 
     def carried(self, key, value, q, k, layer):
         kept = layer.shortened(self.reach)
-        if q.index.shape[1] > 1 or not kept.kept:
+        if q.index.shape[1] > 1 or not layer.cache.used:
             found = self(key, value, k)
             count = torch.arange(found[0].shape[2], device=key.device)
             kept.write(Place(count.expand(len(key), -1)), *found[:2])
@@ -94,17 +95,24 @@ class Strided(Compression):
 
 
 class Projected(Compression):
-    """`size` mixes of all keys, and as many of the values, with a learned weight for each place (Wang et al., 2020).
+    """`size` mixes of all keys, and as many of the values, with learned weights for `limit` places (Wang et al., 2020).
 
-    Before training a mix holds a stretch of neighbours and nothing else, the pooling of their section 4: mixes of
-    everything at random would have to learn where anything stands. `shared` takes the same weights for both. Padding is
-    left out of the mixes, and a text shorter than `limit` uses the weights of its places.
+    `shared` takes the same weights for both. Places and texts are cut into `size` parts alike, and the tokens of a
+    shorter text spread over the places of their part: mix i is of the same part of every text. One of fewer tokens than
+    mixes has as many mixes as tokens. Padding counts for nothing.
+
+    Before training a mix is the sum of its own part, divided by the root of its length and so about as large as one
+    key. Mixes that begin as everything at random must first learn where anything stands.
     """
 
     def __init__(self, limit: int, size: int, *, shared: bool):
         super().__init__()
-        self.keys = nn.Parameter(stretches(size, limit))
-        self.values = self.keys if shared else nn.Parameter(stretches(size, limit))
+        if size > limit:
+            raise UserError(f"system.projected = {size} mixes of system.context = {limit} tokens: take at most {limit}")
+        mine = torch.arange(limit) * size // limit == torch.arange(size)[:, None]
+        begin = mine / mine.sum(1, keepdim=True).sqrt()
+        self.keys = nn.Parameter(begin)
+        self.values = self.keys if shared else nn.Parameter(begin.clone())
 
     def forward(self, key, value, at):
         size, limit, length = *self.keys.shape, key.shape[2]
@@ -112,17 +120,38 @@ class Projected(Compression):
             raise UserError(
                 f"a text of {length} tokens; system.context = {limit}, and each place has weights of its own"
             )
+        if at.present is None and length == limit:
+            weights, held = (self.keys[None], self.values[None]), None
+        else:
+            place, part = self._places(at)
+            weights = tuple(embedding(place, weight.mT).mT for weight in (self.keys, self.values))
+            held = None if at.present is None and length >= size else self._held(part, at)
         if at.present is not None:
             absent = ~at.present[:, None, :, None]
             key, value = key.masked_fill(absent, 0.0), value.masked_fill(absent, 0.0)
-        key, value = (w[:, :length].to(x.dtype) @ x for w, x in ((self.keys, key), (self.values, value)))
-        return key, value, Place(at.index.new_zeros(len(key), size))
+        key, value = (w[:, None].to(x.dtype) @ x for w, x in zip(weights, (key, value), strict=True))
+        return key, value, Place(at.index.new_zeros(len(key), size), present=held)
 
     def names(self, tokens):
         return [f"mix {i + 1}" for i in range(len(self.keys))]
 
+    def _places(self, at: Place) -> tuple[Int[Tensor, "r t"], Int[Tensor, "r t"]]:
+        """Which place each token takes and of which part, in one row for all texts of one length."""
+        (size, limit), length = self.keys.shape, at.index.shape[1]
+        count = at.index.new_full((1, 1), length) if at.present is None else at.present.sum(1, keepdim=True).clamp(min=1)
+        token = torch.arange(length, device=count.device).minimum(count - 1)  # padding stands with the last
+        part = token * size // count
 
-def stretches(size: int, limit: int) -> Float[Tensor, "size limit"]:
-    """Sums of neighbours, of `limit` places in `size` even stretches, each as large as one of its terms."""
-    mine = torch.arange(limit) * size // limit == torch.arange(size)[:, None]
-    return mine / mine.sum(1, keepdim=True).sqrt()
+        def begin(part: Tensor, of: Tensor | int) -> Tensor:
+            return -(-part * of // size)
+
+        tokens, places = (begin(part + 1, of) - begin(part, of) for of in (count, limit))
+        return begin(part, limit) + (token - begin(part, count)) * places // tokens, part
+
+    def _held(self, part: Int[Tensor, "r t"], at: Place) -> Bool[Tensor, "b n"]:
+        """Which mixes have a token in their part."""
+        size = len(self.keys)
+        if at.present is not None:
+            part = part.masked_fill(~at.present, size)
+        held = torch.zeros(len(part), size + 1, dtype=torch.bool, device=part.device).scatter(1, part, True)
+        return held[:, :size].expand(len(at.index), -1)

@@ -29,9 +29,10 @@ class Pattern:
     def __and__(self, other: "Pattern") -> "Pattern":
         reach, ahead = max(self.reach, other.reach), self.ahead and other.ahead
         both = Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), reach, ahead)
-        if self.blocks is None or other.blocks is not None:
+        if (self.blocks is None) == (other.blocks is None):
             return both
-        return replace(both, blocks=self.blocks, within=other if self.within is None else self.within & other)
+        near, beside = (self, other) if self.blocks is not None else (other, self)
+        return replace(both, blocks=near.blocks, within=beside if near.within is None else near.within & beside)
 
     def __or__(self, other: "Pattern") -> "Pattern":
         reach, ahead = max(self.reach, other.reach), self.ahead or other.ahead
@@ -54,7 +55,7 @@ def local(size: int) -> Pattern:
 
 def bigbird(blocks: BigBird) -> Pattern:
     """Blocks near by, the first ones, and a few at random (S12)."""
-    return of_blocks(blocks) if blocks.ahead else replace(of_blocks(blocks) & causal, blocks=blocks, within=causal)
+    return of_blocks(blocks) if blocks.ahead else of_blocks(blocks) & causal
 
 
 def of_blocks(blocks: Blocks) -> Pattern:

@@ -157,7 +157,7 @@ def backward(call: Call, gradient, query, key, value, context, level) -> tuple[T
     by = lists.seen_by, lists.times
     parts = work.done(query_kernel, found[:1], (lists.sees,), apart=call.blocks.everything)
     parts += work.done(key_kernel, found[1:], by, apart=call.blocks.first)
-    for whole, part in zip(found[-len(parts) :], parts, strict=True):  # a decoder's queries are never in parts
+    for whole, part in zip(found[len(found) - len(parts) :], parts, strict=True):  # those that are never in parts lead
         whole[:, : part.shape[2]] = part.sum(0)
     return found
 

@@ -70,11 +70,8 @@ class Long:
         near = local(self.block) if ahead else local(self.block) & causal
         if self.attention == "local":
             return [Sees(near)] * depth
-        if self.attention == "dmca" and self.stride > context:
-            raise UserError(
-                f"system.stride = {self.stride} tokens are mixed into one, and system.context = {context}: take fewer"
-            )
         if self.attention == "dmca":
+            self._turns(depth, context)
             return [Sees(plain, Strided(heads, width, self.stride)) if n % 2 else Sees(near) for n in range(depth)]
         return [Sees(plain)] * depth
 
@@ -88,6 +85,17 @@ class Long:
                 "take smaller blocks or a longer context"
             )
 
+    def _turns(self, depth: int, context: int) -> None:
+        if depth < 2:
+            raise UserError(
+                "system.attention = 'dmca' takes local and compressed layers in turn, and system.depth = 1 has none that "
+                "is compressed: take 2 layers or more, or system.attention = 'local'"
+            )
+        if self.stride > context:
+            raise UserError(
+                f"system.stride = {self.stride} tokens are mixed into one, and system.context = {context}: take fewer"
+            )
+
     def _chance(self, layer: int, ahead: bool) -> BigBird:
         """Every layer has its own."""
         return BigBird(self.block, first=self.first, near=self.near, random=self.random, seed=layer, ahead=ahead)
@@ -97,10 +105,6 @@ class Long:
             raise UserError(
                 "system.attention = 'linformer' mixes all tokens of a text, those that follow too, "
                 "so a decoder cannot use it; take bigbird, local or dmca"
-            )
-        if self.projected > context:
-            raise UserError(
-                f"system.projected = {self.projected} mixes of system.context = {context} tokens: take no more"
             )
         made = [Projected(context, self.projected, shared=self.shared != "heads") for _ in range(depth)]
         return [Sees(everyone, made[0] if self.shared == "layers" else one) for one in made]
