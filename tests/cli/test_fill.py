@@ -8,6 +8,7 @@ import torch
 
 import regard
 from regard.cli import reading
+from regard.cli.filling import show
 from regard.place import Place
 from tests.cli.conftest import Place as User
 from tests.cli.shell import fine, refused, settings
@@ -50,6 +51,13 @@ def test_the_text_is_completed_and_the_words_stand_below(masked: Path) -> None:
     assert text == "the cat says meow ."
     assert words.startswith("  meow 0.") and len(words.split()) == 4
     assert done.err == ""
+
+
+def test_blanks_and_line_breaks_are_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the likeliest words are no words, each text is still one line, and each gap another."""
+    words = [{"word": word, "token": word, "probability": 0.25} for word in ("\n", "\t", "  ", "cat")]
+    show([{"text": "a ___", "filled": "a\nb", "gaps": [{"candidates": words}]}])
+    assert capsys.readouterr().out == "a b\n  ⏎ 0.2500   ⇥ 0.2500   ␣␣ 0.2500   cat 0.2500\n"
 
 
 def test_every_mark_is_a_gap(masked: Path) -> None:

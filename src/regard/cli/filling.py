@@ -180,8 +180,13 @@ def written_anew(run: Any, texts: Sequence[str], gapped: Sequence[Any], top: int
 
 def show(results: Sequence[Record]) -> None:
     """Each filled text on one line, and below it the words for each of its gaps."""
+    from regard.text.words import visible
+
     for result in results:
         print(" ".join(result["filled"].splitlines()), flush=True)
         for gap in result.get("gaps", ()):
             if "candidates" in gap:
-                print("  " + "   ".join(f"{each['word']} {each['probability']:.4f}" for each in gap["candidates"]))
+                print(
+                    "  "
+                    + "   ".join(f"{visible(each['word'])} {each['probability']:.4f}" for each in gap["candidates"])
+                )

@@ -12,8 +12,7 @@ from regard.systems import use_of
 from regard.text import Tokenizer
 from regard.text.gaps import GAP, GLUED
 from regard.text.tokenizer import END, MASK, START, UNKNOWN
-
-VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
+from regard.text.words import visible
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,6 @@ class Side:
             token.piece if token.offset is None or token.piece == UNKNOWN else visible(self.text[slice(*token.offset)])
             for token in self.tokens
         ]
-
-
-def visible(text: str) -> str:
-    """A piece of text for a label: no space before a word, a sign for what cannot be seen."""
-    text = text.strip(" ") or text
-    return "".join(VISIBLE.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
 
 
 def sides(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.errors import UserError, suggest
-from regard.explain.sides import Side, looking, visible
+from regard.explain.sides import Side, looking
 from regard.explain.trace import Trace
+from regard.text.words import visible
 
 # A text written in four signs, one per character: w in a word, ' what joins two halves of one, space, anything else.
 WORD = re.compile(r" *(?:w+(?:'w+)*|['.])| +")

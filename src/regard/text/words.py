@@ -14,7 +14,14 @@ from itertools import accumulate
 from regard.text.tokenizer import Tokenizer
 
 GIVEN = re.compile(r"[^ \t\r\n]+")
+VISIBLE = {"\n": "⏎", "\t": "⇥", " ": "␣"}
 ENDING = r"(?:n['\u2019]t|['\u2019](?:s|m|d|ll|re|ve))\b"  # of English, which treebanks take for words of their own
+
+
+def visible(text: str) -> str:
+    """A piece of text for a label: no space before a word, a sign for what cannot be seen."""
+    text = text.strip(" ") or text
+    return "".join(VISIBLE.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
 
 
 @dataclass(frozen=True)
