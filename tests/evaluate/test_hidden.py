@@ -82,6 +82,14 @@ def test_spans_one_by_one() -> None:
     assert found["spans_restored"] == counts["right"] / counts["spans"]
 
 
+def test_the_policy_names_the_windows_of_documents() -> None:
+    """Of pairs, which are read whole, the same words are hidden in any context."""
+    named = "drawn once; loss in nats per hidden token; windows of 32 tokens, start and end counted; of another length"
+    assert named in masked(job("bert", "masked", TEXTS))["policy"]
+    assert "; windows of 32 tokens" in spans(job("t5", "spans", TEXTS))["policy"]
+    assert "windows" not in masked(job("bert", "masked-pairs", PAIRS))["policy"]
+
+
 def test_a_span_counts_where_it_is_written_token_for_token(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = job("t5", "spans", TEXTS, share=0.3, mean=2.0)
     (batch,) = read(mine)

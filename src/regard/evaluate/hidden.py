@@ -1,6 +1,7 @@
 """How well hidden words are guessed (O5-O7): each token that was masked, each span that was cut out.
 
-What is hidden is drawn once from the run's seed, so that a run is always measured on the same.
+What is hidden is drawn once from the run's seed, so that a run is always measured on the same. Of documents it is drawn
+for each window, so windows of another length hide others.
 """
 
 import math
@@ -26,12 +27,16 @@ from regard.systems.encoder import Encoder
 
 MASKED = "{share:.0%} of the tokens hidden, drawn once; loss in nats per hidden token"
 CUT = "{share:.0%} of the tokens cut out, drawn once; loss in nats per token written, sentinels and end counted"
+WINDOWS = (
+    "windows of {context} tokens, start and end counted; of another length (--context) others are hidden, so compare "
+    "the loss with unigram_entropy, not with that of another length"
+)
 
 
 @torch.inference_mode()
 def masked(job: Job) -> dict[str, Any]:
     """Loss and accuracy over the hidden tokens and, where pairs are judged, how often rightly."""
-    model, task = job.run.model, job.run.recipe.objective
+    model = job.run.model
     if not isinstance(model, Encoder):
         raise UserError("several encoders do not guess hidden words together; evaluate one run")
     nats, tokens, right, rows, judged = 0.0, 0, 0, 0, 0
@@ -49,7 +54,7 @@ def masked(job: Job) -> dict[str, Any]:
             judged += int((model.head.follows(vectors, batch.at).argmax(-1) == batch.label).sum())
             rows += len(batch)
     found = {"loss": nats / tokens, "accuracy": right / tokens, "unigram_entropy": entropy(seen), "tokens": tokens}
-    return found | ({"next_accuracy": judged / rows} if rows else {}) | {"policy": MASKED.format(share=task.share)}
+    return found | ({"next_accuracy": judged / rows} if rows else {}) | {"policy": policy(MASKED, job)}
 
 
 @torch.inference_mode()
@@ -80,7 +85,7 @@ def spans(job: Job) -> dict[str, Any]:
         "spans": whole,
         "unigram_entropy": entropy(seen),
         "tokens": tokens,
-        "policy": CUT.format(share=task.share),
+        "policy": policy(CUT, job),
     }
 
 
@@ -109,6 +114,13 @@ def rows_of(table: Tensor, present: Bool[Tensor, "b t"] | None) -> list[list[int
     """Each row without its padding."""
     kept = present if present is not None else torch.ones_like(table, dtype=torch.bool)
     return [row[here].tolist() for row, here in zip(table, kept, strict=True)]
+
+
+def policy(measured: str, job: Job) -> str:
+    """What was hidden and counted and, of documents, how they were read."""
+    task = job.run.recipe.objective
+    windows = [WINDOWS.format(context=job.run.model.context)] if task.columns == ("text",) else []
+    return "; ".join([measured.format(share=task.share), *windows])
 
 
 def entropy(counts: Counter[int]) -> float:
