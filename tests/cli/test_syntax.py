@@ -185,13 +185,22 @@ def test_what_does_not_go_together_stops_before_training(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_tree_is_not_cut(folder: Path) -> None:
+    command = ("embed", folder / "plain", "--trees", folder / "one.conllu")
+    refused(*command, "--truncate", because="looks at trees, and a tree is not cut: leave out --truncate")
+    refused(*command, "--max-tokens", "4", because="and 4 are read (--max-tokens); a tree is not cut")
+
+
 def test_what_a_command_cannot_use_is_refused(folder: Path, tmp_path: Path) -> None:
     trees = folder / "one.conllu"
     refused("fill", folder / "plain", "--trees", trees, "--text", "a ___", because="leave out --text")
     refused("fill", folder / "plain", "--trees", trees, because="one.conllu sentence 1: 'The chicken*has no gap")
     data = ("data.document=line", "objective.kind=masked", f"data.train={lines_file(tmp_path / 'a.txt', [RAW] * 40)}")
     fine("train", "bert", "--out", tmp_path / "bert", "--quiet", *settings(*data, *SMALL, "train.steps=2", tiny=False))
+    (tmp_path / "none.conllu").write_text("# nothing but a comment\n")
     for command in ("fill", "embed", "explain"):
+        because = "none.conllu has no sentences: there is nothing to read"
+        refused(command, folder / "plain", "--trees", tmp_path / "none.conllu", because=because)
         refused(command, tmp_path / "bert", "--trees", trees, because="looks at no trees: it takes no --trees")
 
 

@@ -64,7 +64,7 @@ def test_one_column_becomes_packed_windows(tmp_path: Path) -> None:
     made = Windows(stores(tmp_path / "t" / "train", ("text",)), done.tokenizer, batch_tokens=70, context=7)
     assert len(made.store) == 36
     assert done.report["decided"] == [
-        f"held out for valid: records 38 to 40 of {text}",
-        f"held out for test: records 36 to 38 of {text}",
+        f"held out for valid: records 39 to 40 of {text}",
+        f"held out for test: records 37 to 38 of {text}",
     ]
     assert made.batch(0, 0).tokens.shape == (10, 7)

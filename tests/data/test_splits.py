@@ -28,8 +28,8 @@ def test_the_last_twentieth_and_the_one_before_it_are_held_out(file: str) -> Non
         "test": list(range(93, 98)),
     }
     assert said == [
-        f"held out for valid: records 98 to 103 of {file}",
-        f"held out for test: records 93 to 98 of {file}",
+        f"held out for valid: records 99 to 103 of {file}",
+        f"held out for test: records 94 to 98 of {file}",
     ]
 
 

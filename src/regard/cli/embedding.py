@@ -84,6 +84,8 @@ def embed(
 def asked(run: Any, options: Record) -> Any:
     """The run with the options that were given in place of its own settings."""
     given = {name: value for name, value in options.items() if value is not None}
+    if "truncate" in given and run.model.trees:
+        raise UserError(f"{run.path} looks at trees, and a tree is not cut: leave out --truncate")
     return replace(run, recipe=replace(run.recipe, embed=replace(run.recipe.embed, **given)))
 
 

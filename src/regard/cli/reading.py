@@ -128,6 +128,8 @@ def sentences(run: Any, texts: list[str], trees: Path | None) -> Iterator[list[A
         raise UserError("--trees has its own sentences: leave out --text")
     else:
         found = list(read_parses(trees))
+        if not found:
+            raise UserError(f"{trees} has no sentences: there is nothing to read")
         yield from (found[begin : begin + AT_ONCE] for begin in range(0, len(found), AT_ONCE))
 
 

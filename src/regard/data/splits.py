@@ -148,5 +148,5 @@ def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], l
         end = len(found["train"])
         found[split] = train.part(end - size, end)
         found["train"] = train.part(0, end - size)
-        said.append(f"held out for {split}: records {end - size} to {end} of {train.name}")
+        said.append(f"held out for {split}: records {end - size + 1} to {end} of {train.name}")
     return found, said

@@ -155,7 +155,9 @@ def fitted(run: Run, texts: Sequence[list[int]], how: Embed) -> list[list[int]]:
 
 
 def cut_off(run: Run, texts: Sequence[list[int]]) -> int:
-    """How many texts are too long, where the beginning of such texts is read alone."""
+    """How many texts are too long, where the beginning of such texts is read alone: a tree is never cut."""
+    if run.model.trees:
+        return 0
     most, _ = room(run, run.recipe.embed)
     return sum(len(ids) > most for ids in texts) if run.recipe.embed.truncate and most is not None else 0
 
