@@ -8,6 +8,7 @@ from regard.attention.compress import Projected, Strided
 from regard.systems import SYSTEMS
 from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
+from regard.systems.heads import Asked
 from regard.systems.transformer import Transformer
 from tests.helpers import refused
 
@@ -44,18 +45,33 @@ SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
             "'local' sees a block of 41 tokens, and system.context = 41 is no",
         ),
         ("gpt", {"attention": "dmca", "block": 7, "stride": 42}, "system.stride = 42 tokens are mixed into one"),
+        (
+            "gpt",
+            {"attention": "dmca", "block": 7, "depth": 1},
+            "in turn, and system.depth = 1 has none that is compressed",
+        ),
         ("bert", {"attention": "linformer", "projected": 42}, "system.projected = 42 mixes of system.context = 41"),
     ],
 )
 def test_what_makes_no_sense_is_refused(kind: str, settings: dict, message: str) -> None:
     with refused(message):
-        SYSTEMS[kind](**SMALL, **settings).build(31)
+        SYSTEMS[kind](**{**SMALL, **settings}).build(31)
 
 
 def test_memory_compression_takes_local_and_compressed_layers_in_turn() -> None:
     looks = [block.attention.look for block in Gpt(**SMALL, attention="dmca", block=7).build(31).decoder.blocks]
     assert [isinstance(look.compress, Strided) for look in looks] == [False, True, False, True, False]
     assert [look.pattern.blocks is not None for look in looks] == [True, False, True, False, True]
+
+
+@pytest.mark.parametrize("asked", [Asked("labels", 3), Asked("next")])
+@pytest.mark.parametrize("ways", [{"attention": "local"}, {"attention": "bigbird", "first": 0, "near": 0, "random": 0}])
+def test_a_first_token_that_sees_its_block_alone_stands_for_no_text(ways: dict, asked: Asked) -> None:
+    with refused("the first one cannot stand for a whole text, as system.pool = 'first' has it"):
+        Bert(**SMALL, **ways, block=7).build(31, asked)
+    Bert(**SMALL, **ways, block=7, pool="mean").build(31, asked)
+    Bert(**SMALL, **ways, block=7).build(31, Asked("tags", 3))
+    Bert(**SMALL, attention="dmca", block=7).build(31, asked)
 
 
 @pytest.mark.parametrize(("shared", "weights"), [("heads", 10), ("keys-values", 5), ("layers", 1)])

@@ -138,7 +138,9 @@ class Projected(Compression):
     def _places(self, at: Place) -> tuple[Int[Tensor, "r t"], Int[Tensor, "r t"]]:
         """Which place each token takes and of which part, in one row for all texts of one length."""
         (size, limit), length = self.keys.shape, at.index.shape[1]
-        count = at.index.new_full((1, 1), length) if at.present is None else at.present.sum(1, keepdim=True).clamp(min=1)
+        count = (
+            at.index.new_full((1, 1), length) if at.present is None else at.present.sum(1, keepdim=True).clamp(min=1)
+        )
         token = torch.arange(length, device=count.device).minimum(count - 1)  # padding stands with the last
         part = token * size // count
 

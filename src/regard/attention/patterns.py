@@ -26,6 +26,11 @@ class Pattern:
     blocks: Blocks | None = None
     within: "Pattern | None" = None
 
+    @property
+    def parted(self) -> bool:
+        """Whether each block sees itself alone: what stands in one is never known in another."""
+        return self.blocks is not None and self.blocks.most == 1 and not self.blocks.everything
+
     def __and__(self, other: "Pattern") -> "Pattern":
         reach, ahead = max(self.reach, other.reach), self.ahead and other.ahead
         both = Pattern(lambda q, k: self.rule(q, k) & other.rule(q, k), reach, ahead)

@@ -63,10 +63,16 @@ class Bert(Layers, Encoding):
     def build(self, vocabulary: int, asked: Asked = Asked()) -> "BidirectionalTransformer":
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
-        blocks = [self.block_of("encoder", sees, embedding.position) for sees in self.long(ahead=True)]
+        sees = self.long(ahead=True)
+        blocks = [self.block_of("encoder", each, embedding.position) for each in sees]
         pool, bend = POOLS[self.pool](self.width), ACTIVATIONS.get(self.feedforward, gelu)
         ground = Ground(embedding, self.width, pool, self.dropout, self.epsilon, bend)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
+        if head.whole and isinstance(pool, First) and all(each.pattern.parted for each in sees):
+            raise UserError(
+                f"system.attention = '{self.attention}' shows each token its own block alone, so the first one cannot "
+                f"stand for a whole text, as system.pool = '{self.pool}' has it: take 'mean' or 'max'"
+            )
         initialise(encoder.blocks, std)
         initialise(head, std)
         return BidirectionalTransformer(self, encoder, head, vocabulary)

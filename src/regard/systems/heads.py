@@ -83,12 +83,14 @@ class Ground:
 class Head(nn.Module):
     """Vectors of a text to an answer. `labels` is how many answers there are, where they are labels or tags.
 
-    A head that `judges` two texts offers `follows`, one that answers "words" also `words`, of any vectors.
+    A head that `judges` two texts offers `follows`, one that answers "words" also `words`, of any vectors. One that
+    looks at the `whole` text asks its pool.
     """
 
     answers = "vectors"
     labels = 0
     judges = False
+    whole = False
 
     def forward(self, vectors: Float[Tensor, "b t w"], at: Place) -> Tensor:
         return vectors
@@ -132,6 +134,7 @@ class WordsAndNext(Words):
     """Words, and whether the second of two texts follows the first: scores of "no" and "yes"."""
 
     judges = True
+    whole = True
 
     def __init__(self, ground: Ground):
         super().__init__(ground)
@@ -145,6 +148,7 @@ class Labels(Head):
     """One score per label for a text, from its pooled vectors."""
 
     answers = "labels"
+    whole = True
 
     def __init__(self, ground: Ground, labels: int):
         super().__init__()
