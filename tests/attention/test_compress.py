@@ -151,7 +151,8 @@ def test_every_part_of_a_text_has_a_mix(limit: int) -> None:
         for length in range(1, limit + 1):
             place, part = projected._places(line(1, length))
             assert (place.diff() >= 0).all()
-            assert 0 <= place.min() and place.max() < limit
+            assert place.min() >= 0
+            assert place.max() < limit
             assert torch.equal(place * size // limit, part)
             assert part.unique().numel() == min(size, length)
             assert length < limit or torch.equal(place[0], torch.arange(limit))

@@ -88,8 +88,8 @@ class Long:
     def _turns(self, depth: int, context: int) -> None:
         if depth < 2:
             raise UserError(
-                "system.attention = 'dmca' takes local and compressed layers in turn, and system.depth = 1 has none that "
-                "is compressed: take 2 layers or more, or system.attention = 'local'"
+                "system.attention = 'dmca' takes local and compressed layers in turn, and system.depth = 1 has none "
+                "that is compressed: take 2 layers or more, or system.attention = 'local'"
             )
         if self.stride > context:
             raise UserError(
