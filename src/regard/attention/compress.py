@@ -120,11 +120,10 @@ class Projected(Compression):
             raise UserError(
                 f"a text of {length} tokens; system.context = {limit}, and each place has weights of its own"
             )
-        if at.present is None and length == limit:
-            weights, held = (self.keys[None], self.values[None]), None
-        else:
+        weights, held = [self.keys[None], self.values[None]], None
+        if at.present is not None or length < limit:
             place, part = self._places(at)
-            weights = tuple(embedding(place, weight.mT).mT for weight in (self.keys, self.values))
+            weights = [embedding(place, weight.mT).mT for weight in (self.keys, self.values)]
             held = None if at.present is None and length >= size else self._held(part, at)
         if at.present is not None:
             absent = ~at.present[:, None, :, None]
