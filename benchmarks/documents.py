@@ -37,7 +37,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, kept, limits, spread, table
+from trials import Plan, Result, digest, ended, kept, limits, spread, table
 
 NEVER = 10**6
 WRITTEN = 64  # the most tokens of a summary
@@ -128,6 +128,7 @@ SCALES = {
     ),
 }
 DATA = ("articles", "scitldr")
+SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # of SciTLDR
 LEAD = {"articles": 3, "scitldr": 1}  # sentences of the beginning that are taken for a summary
 
 
@@ -148,7 +149,7 @@ def system_of(name: str, scale: Scale, data: str) -> dict[str, Any]:
 
 
 def plan(data: str, name: str, seed: int, given: argparse.Namespace) -> Plan:
-    """All that a result depends on: what each stage is trained by."""
+    """All that a result depends on, but for SciTLDR's files: what each stage is trained by."""
     scale = SCALES[given.scale]
     shared = {
         "seed": seed,
@@ -161,6 +162,22 @@ def plan(data: str, name: str, seed: int, given: argparse.Namespace) -> Plan:
     usual |= {"save_every": NEVER, "evaluate_every": NEVER, "threads": 1, "compile": given.compile}
     stages = [{**shared, **each, "train": {**usual, **each["train"]}} for each in stages_of(data, scale, given)]
     return json.loads(json.dumps({"data": data, "row": name, "seed": seed, "scale": given.scale, "stages": stages}))
+
+
+def corpus(data: str, folder: Path) -> Plan:
+    """What tells a folder of SciTLDR from another; `articles` are always the same."""
+    return {"corpus": digest(files(folder))} if data == "scitldr" else {}
+
+
+def files(folder: Path) -> list[Path]:
+    """SciTLDR's three files."""
+    from regard.errors import UserError
+
+    found = [folder / f"{name}.jsonl" for name in SPLITS.values()]
+    for path in found:
+        if not path.is_file():
+            raise UserError(f"no such file: {path}; the folder of SciTLDR has train.jsonl, dev.jsonl and test.jsonl")
+    return found
 
 
 def vocabulary(scale: Scale) -> int:
@@ -197,8 +214,8 @@ def write_data(data: str, folder: Path, given: argparse.Namespace) -> None:
                 written(folder / f"articles-{number}-{split}.jsonl", rows)
         written(folder / "articles-test.jsonl", documents("test", scale.tests, scale.words, scale.words))
         return
-    for split, name in (("train", "train"), ("valid", "dev"), ("test", "test")):
-        rows = [json.loads(line) for line in (given.scitldr / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    for split, path in zip(SPLITS, files(given.scitldr), strict=True):
+        rows = read(path)
         rows = rows[: scale.tests] if split == "test" else rows[: 60 if given.scale == "tiny" else None]
         written(folder / f"scitldr-{split}.jsonl", (pair(row, split) for row in rows))
 
@@ -366,7 +383,9 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
-    wanted = [plan(data, name, seed, given) for data in given.data for seed in given.seeds for name in given.rows]
+    of = {data: corpus(data, given.scitldr) for data in given.data}
+    rows = [(data, seed, name) for data in given.data for seed in given.seeds for name in given.rows]
+    wanted = [plan(data, name, seed, given) | of[data] for data, seed, name in rows]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for data in given.data:
@@ -383,4 +402,4 @@ def told(result: Result) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

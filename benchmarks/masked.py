@@ -6,7 +6,7 @@
 DIR holds a corpus as lines of text, such as WikiText-2: train.txt, valid.txt and test.txt. For each way of looking and
 each seed a small BERT learns to guess hidden words of windows of 1,024 tokens; loss and accuracy are those of the
 hidden words of test. All else is the same for all: words, size, steps, and for each seed the order of the texts and
-what is hidden. What was measured stands in FOLDER/results.json and is not measured again.
+what is hidden. What was measured on these files stands in FOLDER/results.json and is not measured again.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, kept, limits, spread, table
+from trials import Plan, Result, digest, ended, kept, limits, recipe_in, spread, table
 
 SPLITS = ("train", "valid", "test")
 WAYS: dict[str, dict[str, Any]] = {
@@ -78,7 +78,7 @@ def measure(plan: Plan, data: dict[str, str]) -> Result:
     from regard.systems import parameters
     from regard.train.device import choose_device
 
-    recipe = Recipe.parse({**plan, "data": data}, where="masked.py")
+    recipe = Recipe.parse({**recipe_in(plan), "data": data}, where="masked.py")
     with tempfile.TemporaryDirectory() as folder:
         run = regard.train(recipe, Path(folder) / "run", quiet=True)
         told = json.loads((run / "report.json").read_text())["measured"]
@@ -119,11 +119,12 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     given = arguments()
     data, asked = files(given.folder), {**limits(given.steps, given.seconds), "device": given.device}
-    plans = [plan(way, seed, asked) for seed in given.seeds for way in given.ways]
+    corpus = {"corpus": digest(data.values())}
+    plans = [plan(way, seed, asked) | corpus for seed in given.seeds for way in given.ways]
     results = kept(plans, partial(measure, data=data), given.out, workers=given.workers)
     rows = [row(way, same) for way in given.ways if (same := [each for each in results if way_of(each) == way])]
     print(table(["attention", "loss", "right words, %", "parameters", "steps", "seconds"], *rows))
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

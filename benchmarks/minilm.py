@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from trials import ended
 
 from regard.checkpoint import Run, load
 from regard.errors import UserError
@@ -93,4 +94,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

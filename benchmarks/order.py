@@ -18,6 +18,7 @@ measured again; the tables go to FOLDER/order.md and to the screen.
 import argparse
 import json
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, kept, limits, spread, table
+from trials import Plan, Result, ended, kept, limits, spread, table
 
 ATTENTIONS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -114,6 +115,7 @@ TABLES = {
         tests={str(n): (f"before-{n}.tsv", n + 2) for n in LETTERS},
     ),
 }
+VARIANTS = list(dict.fromkeys(variant for table in TABLES.values() for variant in table.variants))
 
 
 def write_data(folder: Path) -> None:
@@ -229,13 +231,20 @@ def commonest(table: Table, results: list[Result]) -> list[list[str]]:
 def arguments() -> argparse.Namespace:
     about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     about.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
-    about.add_argument("--variants", nargs="+", help="of the tables' rows these alone")
+    about.add_argument("--variants", nargs="+", choices=VARIANTS, help="of the tables' rows these alone")
     about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     about.add_argument("--steps", type=int, help="of each stage of a training, in place of its own")
     about.add_argument("--seconds", type=float, help="the most that a stage of a training may take")
     about.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
     about.add_argument("--out", type=Path, default=Path("runs/order-benchmark"))
-    return about.parse_args()
+    given = about.parse_args()
+    without = [name for name in given.tables if given.variants and not {*given.variants} & {*TABLES[name].variants}]
+    if without == given.tables:
+        known = ", ".join(TABLES[without[0]].variants)
+        about.error(f"--variants: none of them is in {', '.join(without)}; {without[0]} has {known}")
+    for name in without:
+        print(f"{name} is left out: it has none of --variants", file=sys.stderr)
+    return given
 
 
 def plans(given: argparse.Namespace) -> Iterator[Plan]:
@@ -263,4 +272,4 @@ def told(result: Result) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

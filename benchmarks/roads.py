@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from trials import ended
 
 from regard.checkpoint import Run, load
 from regard.data.prepare import stores
@@ -140,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

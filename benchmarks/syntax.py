@@ -6,8 +6,8 @@
 DIR holds a treebank of Universal Dependencies, such as English-EWT: NAME-ud-train.conllu, NAME-ud-dev.conllu and
 NAME-ud-test.conllu. For each position and seed a small BERT learns to guess hidden words of train; loss and accuracy
 are those of the hidden words of test. All else is the same for all: words, vocabulary, size, steps, and for each seed
-the order of the sentences and what is hidden. What was measured stands in FOLDER/results.json, and is not measured
-again.
+the order of the sentences and what is hidden. What was measured on these files stands in
+FOLDER/results.json, and is not measured again.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, kept, limits, spread, table
+from trials import Plan, Result, digest, ended, kept, limits, recipe_in, spread, table
 
 SPLITS = {"train": "train", "valid": "dev", "test": "test"}
 POSITIONS = ("sinusoidal", "shaw", "syntax")
@@ -54,7 +54,7 @@ def measure(plan: Plan, data: dict[str, str]) -> Result:
     from regard.recipe import Recipe
     from regard.systems import parameters
 
-    recipe = Recipe.parse({**plan, "data": data}, where="syntax.py")
+    recipe = Recipe.parse({**recipe_in(plan), "data": data}, where="syntax.py")
     with tempfile.TemporaryDirectory() as folder:
         run = regard.load(regard.train(recipe, Path(folder) / "run", quiet=True))
         told = json.loads((run.path / "report.json").read_text())["measured"]
@@ -90,7 +90,7 @@ def rows(results: list[Result]) -> list[list[str]]:
 def arguments() -> argparse.Namespace:
     about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     about.add_argument("folder", type=Path)
-    about.add_argument("--positions", nargs="+", default=list(POSITIONS))
+    about.add_argument("--positions", nargs="+", choices=POSITIONS, default=list(POSITIONS))
     about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     about.add_argument("--steps", type=int, help=f"of each training; by default {SETTINGS['train']['steps']}")
     about.add_argument("--seconds", type=float, help="the most that a training may take")
@@ -102,10 +102,11 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     given = arguments()
     data, asked = files(given.folder), limits(given.steps, given.seconds)
-    plans = [plan(position, seed, asked) for seed in given.seeds for position in given.positions]
+    corpus = {"corpus": digest(data.values())}
+    plans = [plan(position, seed, asked) | corpus for seed in given.seeds for position in given.positions]
     results = kept(plans, partial(measure, data=data), given.out, workers=given.workers)
     print(table(*rows(results)))
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

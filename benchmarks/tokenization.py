@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from trials import ended
+
 from regard.interop import tokens
 from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import Folder
@@ -41,4 +43,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

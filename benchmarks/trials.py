@@ -1,9 +1,10 @@
 """What the measurements share: plans worked off by several processes, results that are kept, and tables of them."""
 
+import hashlib
 import json
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,6 +12,30 @@ from typing import Any
 
 Plan = dict[str, Any]
 Result = dict[str, Any]
+
+
+def ended(main: Callable[[], None]) -> None:
+    """Run a script: a user's mistake, or a file that cannot be read, is one line on stderr and exit code 2."""
+    from regard.errors import UserError
+
+    try:
+        main()
+    except (UserError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def digest(files: Iterable[str | Path]) -> str:
+    """What files hold, in a word: a plan with it belongs to these data alone."""
+    found = hashlib.sha256()
+    for path in files:
+        found.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return found.hexdigest()[:12]
+
+
+def recipe_in(plan: Plan) -> dict[str, Any]:
+    """A plan's settings, without what only says which data it belongs to."""
+    return {name: value for name, value in plan.items() if name != "corpus"}
 
 
 def kept(

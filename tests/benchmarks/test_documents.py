@@ -136,6 +136,9 @@ def test_it_is_a_command_and_measures_nothing_twice(
     monkeypatch.setattr(script, "measure", lambda plan, folder: pytest.fail("measured again"))
     script.main()
     assert capsys.readouterr().out == told
+    (tmp_path / "test.jsonl").write_text(f"{json.dumps({**ABSTRACT, 'source': ['Another one.']})}\n" * 9)
+    with pytest.raises(pytest.fail.Exception, match="measured again"):
+        script.main()
 
 
 def test_a_system_that_reads_any_length_is_given_what_it_was_trained_to_read(tmp_path: Path) -> None:

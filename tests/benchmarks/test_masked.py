@@ -61,3 +61,6 @@ def test_it_is_a_command_and_measures_nothing_twice(
     monkeypatch.setattr(script, "measure", lambda plan, data: pytest.fail("measured again"))
     script.main()
     assert capsys.readouterr().out == told
+    lines_file(folder / "test.txt", ["another corpus of the same size"] * 40)
+    with pytest.raises(pytest.fail.Exception, match="measured again"):
+        script.main()

@@ -104,3 +104,10 @@ def test_it_is_a_command_and_measures_nothing_twice(
     monkeypatch.setattr(script, "measure", lambda plan, folder: pytest.fail("measured again"))
     script.main()
     assert capsys.readouterr().out == told
+
+
+def test_a_table_without_the_variants_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(sys, "argv", ["order.py", "--tables", "recall", "before", "--variants", "alibi"])
+    made = list(script.plans(script.arguments()))
+    assert {each["table"] for each in made} == {"before"}
+    assert capsys.readouterr().err == "recall is left out: it has none of --variants\n"

@@ -77,7 +77,10 @@ def test_what_was_measured_is_kept(
 ) -> None:
     out = folder / "out"
     out.mkdir()
+    corpus = script.digest(script.files(folder).values())
     made = [result(position, 4, 5.0, steps=7) for position in ("shaw", "syntax")]
+    for each in made:
+        each["plan"]["corpus"] = corpus
     (out / "results.json").write_text(json.dumps(made))
     words = ["--positions", "syntax", "shaw", "--seeds", "4", "--steps", "7", "--out", str(out)]
     monkeypatch.setattr(sys, "argv", ["syntax.py", str(folder), *words])

@@ -1,9 +1,16 @@
 """What measurements share: kept results, several processes, tables."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 import trials
+
+from regard.errors import UserError
+from tests.docs.pages import ROOT
 
 
 def double(plan: dict) -> dict:
@@ -38,3 +45,45 @@ def test_seeds_make_a_spread_and_rows_a_table() -> None:
     assert trials.spread([None, None], 1) == "cannot"
     assert trials.table(["a", "b"], ["1", "2"]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
     assert trials.limits(None, 3.5) == {"max_seconds": 3.5}
+
+
+def test_a_mistake_is_one_line_and_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    def mistaken() -> None:
+        raise UserError("take another")
+
+    for main, told in ((mistaken, "error: take another\n"), ((tmp_path / "gone").read_text, "No such file")):
+        with pytest.raises(SystemExit) as left:
+            trials.ended(main)
+        assert left.value.code == 2 and told in capsys.readouterr().err
+
+
+def test_a_digest_is_of_what_files_hold(tmp_path: Path) -> None:
+    one, other = tmp_path / "a", tmp_path / "b"
+    one.write_text("ab")
+    other.write_text("c")
+    found = trials.digest([one, other])
+    one.write_text("a")
+    other.write_text("bc")
+    assert found != trials.digest([one, other]) == trials.digest([str(one), str(other)])
+    assert trials.recipe_in({"seed": 1, "corpus": found}) == {"seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("bigbird --ways bigbrid", "invalid choice: 'bigbrid'"),
+        ("bigbird", "error: BigBird-base wants a GPU"),
+        ("order --variants lin", "invalid choice: 'lin'"),
+        ("order --tables recall lists --variants alibi", "none of them is in recall, lists; recall has full, bigbird"),
+        ("syntax . --positions rotary", "invalid choice: 'rotary'"),
+        ("masked gone", "error: no such file: gone/train.txt"),
+        ("documents gone --data scitldr", "error: no such file: gone/train.jsonl; the folder of SciTLDR"),
+    ],
+)
+def test_scripts_stop_at_once_with_what_is_wrong(words: str, told: str, tmp_path: Path) -> None:
+    name, *rest = words.split()
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, ROOT / "benchmarks" / f"{name}.py", *rest]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr and "Traceback" not in done.stderr
