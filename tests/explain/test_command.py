@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from regard.checkpoint import weights, write_model, write_setup
+from regard.cli import explaining
+from regard.explain import figures
 from tests.cli.shell import Done, fine, regard
 from tests.explain.conftest import EVEN, LABELS, SOURCE, TARGET, make
 
@@ -53,6 +55,21 @@ def test_influence_is_there_for_the_asking(place: Path, tmp_path: Path) -> None:
     assert done.code == 2
     assert "--influence is no part of --steps" in done.err
     explain(place / "gnmt", *PAIR, "--steps", "--influence", "--to", tmp_path / "a.json")
+
+
+def test_a_large_picture_is_announced_and_one_too_large_writes_nothing(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / "a.html", tmp_path / "a.png"]
+    assert "drawing" not in explain(place / "gnmt", *PAIR, "--to", *files).err
+    monkeypatch.setattr(explaining, "SLOW", 1009)
+    assert f"drawing {files[1]}, " in explain(place / "gnmt", *PAIR, "--to", *files).err
+    monkeypatch.setattr(figures, "MOST_ACROSS", 1009)
+    for file in files:
+        file.unlink()
+    done = regard("explain", place / "gnmt", *PAIR, "--to", *files)
+    assert (done.code, list(tmp_path.iterdir())) == (2, [])
+    assert "more than most viewers open" in done.err
 
 
 def test_a_classifier_reads_a_text_as_it_was_trained(place: Path) -> None:

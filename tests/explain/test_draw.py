@@ -2,13 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from regard.errors import UserError
-from regard.explain import draw, draw_word, to_json, trace
+from regard.explain import draw, draw_word, figures, to_json, trace
 from regard.explain.figures import parts
+from regard.explain.panels import GAP, HIGHEST, WIDEST, Bars, squared, wrapped
 from tests.explain.conftest import (
     ATTENTIVE,
     AWKWARD,
@@ -93,9 +96,9 @@ def test_a_word_has_a_picture_of_its_own(translated, spoken, tmp_path) -> None:
     assert (tmp_path / "word.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(("words", "every"), [(25, 1), (83, 2)])
+@pytest.mark.parametrize(("words", "every"), [(25, 1), (83, 3)])
 def test_a_long_text_keeps_its_labels(tmp_path, words: int, every: int) -> None:
-    """Heads are put into more rows while every token can be named; then every second or third is."""
+    """Heads are put into more rows while every token can be named; then into a sheet as wide as high."""
     seen = trace(make("gpt", kind="word", context=199), text="it was " * words)
     draw(seen, tmp_path / "a.svg")
     picture = (tmp_path / "a.svg").read_bytes()
@@ -104,7 +107,73 @@ def test_a_long_text_keeps_its_labels(tmp_path, words: int, every: int) -> None:
     (block,) = parts(seen)
     assert block.every == every
     assert written.count("<s>") == len(block.grid) + len(block.grid[0]), "at the left and at the bottom"
-    assert block.size[0] < 18
+    width, height = block.size
+    assert width < 18 if every == 1 else 0.5 < width / height < 2
+
+
+def test_bars_of_a_long_text_stand_in_lines_as_wide_as_a_sheet() -> None:
+    bars = Bars("how likely", "share", [str(i) for i in range(155)], np.linspace(0.1, 0.9, 155))
+    lines = list(wrapped(bars))
+    assert [len(line.words) for line in lines] == [52, 52, 51]
+    assert [word for line in lines for word in line.words] == bars.words
+    assert {line.largest for line in lines} == {0.9}, "one scale for all"
+    assert max(line.size[0] for line in lines) < WIDEST
+    assert [line.heading for line in lines] == ["how likely", "", ""]
+    (short,) = wrapped(replace(bars, words=bars.words[:31], values=bars.values[:31]))
+    assert short.size == replace(bars, words=bars.words[:31]).size
+
+
+def test_a_tower_of_maps_becomes_a_sheet_of_whole_layers() -> None:
+    grid = [[(f"{layer} {head}", np.ones((89, 67))) for head in range(5)] for layer in range(3)]
+    made, cell = squared(grid, 89, 67, 0.17)
+    assert made == grid
+    assert max(5 * (67 * cell + GAP), 3 * (89 * cell + GAP)) <= HIGHEST + 1e-6
+    assert [len(row) for row in squared(grid, 7, 97, 0.17)[0]] == [1] * 15
+
+
+@pytest.mark.parametrize(
+    ("choice", "titles"),
+    [
+        ({"layer": 1}, ["layer 1, head 0", "layer 1, head 1", "layer 1, head 2"]),
+        ({"head": 2}, ["layer 0, head 2", "layer 1, head 2"]),
+        ({"layer": 0, "head": 1}, ["layer 0, head 1"]),
+    ],
+)
+def test_a_picture_may_be_of_one_layer_or_head(spoken, tmp_path, choice: dict[str, int], titles: list[str]) -> None:
+    draw(spoken, tmp_path / "a.svg", **choice)
+    assert re.findall(r">(layer \d, head \d)<", (tmp_path / "a.svg").read_text(encoding="utf-8")) == titles
+
+
+def test_the_alignment_of_one_head_names_it(translated, tmp_path) -> None:
+    draw(translated, tmp_path / "a.svg", layer=0, head=2)
+    assert "(layer 0, head 2)" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "message"),
+    [
+        ("a.png", {"layer": 7}, "no layer 7; the decoder attention of this run has layers 0, 1"),
+        ("a.png", {"head": 3}, r"no head 3; \S+ has heads 0 to 2"),
+        ("a.html", {"head": 0}, r"chosen for \.svg and \.png; '.*a\.html' holds every one"),
+    ],
+)
+def test_a_layer_or_head_that_cannot_be_drawn(spoken, tmp_path, name: str, choice: dict, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        draw(spoken, tmp_path / name, **choice)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_layer_can_be_chosen_where_there_is_no_attention(tmp_path) -> None:
+    with pytest.raises(UserError, match="there is no layer or head to choose"):
+        draw(trace(make("lstm-lm"), text="it was"), tmp_path / "a.svg", layer=0)
+
+
+def test_a_picture_that_no_viewer_opens_is_not_drawn(spoken, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(figures, "MOST_DOTS", 1009)
+    with pytest.raises(UserError, match=r"\d+ x \d+ pixels, more than most viewers open: take a shorter text"):
+        draw(spoken, tmp_path / "a.png")
+    draw(spoken, tmp_path / "a.html")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_an_unknown_suffix_names_the_known_ones(spoken, tmp_path) -> None:

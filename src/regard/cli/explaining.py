@@ -11,7 +11,8 @@ from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
 from regard.errors import UserError
 from regard.evaluate import translations
-from regard.explain.draw import WRITERS, known
+from regard.explain.draw import PICTURES, WRITERS, known
+from regard.explain.figures import pixels
 from regard.explain.listening import every_look
 from regard.objectives import SpanCorruption
 from regard.systems import use_of
@@ -19,6 +20,7 @@ from regard.text.gaps import Gapped
 from regard.text.words import cut, spaced
 
 PRINTED = "json"  # as a target: standard output
+SLOW = 10_000_000  # pixels of a picture that takes seconds
 Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`; the others are None
 
 
@@ -27,6 +29,14 @@ def check_targets(targets: Sequence[str]) -> None:
     for target in targets:
         if target != PRINTED:
             known(Path(target), WRITERS)
+
+
+def announce(trace: Any, target: str) -> None:
+    """A picture that takes long says so first; one that is too large stops before anything is written."""
+    if Path(target).suffix.lower() in PICTURES:
+        across, down = pixels(trace)
+        if across * down > SLOW:
+            note(f"drawing {target}, {across} x {down} pixels")
 
 
 def sentence(run: Any, text: str | None, trees: Path | None) -> Any:
@@ -90,6 +100,8 @@ def show(parts: Sequence[Any]) -> None:
 
 def write(trace: Any, targets: Sequence[str]) -> None:
     """Pictures and data to the files named; the bare word `json` means standard output."""
+    for target in targets:
+        announce(trace, target)
     for target in targets:
         if target == PRINTED:
             print(json.dumps(work.to_json(trace), ensure_ascii=False))

@@ -9,8 +9,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.explain.panels import GAP, LARGE, SMALL, Bars, Block, Chances, Panel, Part, fitted, laid_out
-from regard.explain.paper import FAINT, MARGIN, Paint, colouring, drawing, opening, saved, scale, write
+from regard.errors import UserError
+from regard.explain.panels import (
+    GAP,
+    HIGHEST,
+    LARGE,
+    SMALL,
+    Bars,
+    Block,
+    Chances,
+    Panel,
+    Part,
+    fitted,
+    laid_out,
+    squared,
+    wrapped,
+)
+from regard.explain.paper import DOTS, FAINT, MARGIN, Paint, colouring, drawing, opening, saved, scale, write
 from regard.explain.trace import Gates, Map, Trace
 from regard.explain.words import Word, alignment, by_words, each_token, words
 
@@ -25,13 +40,14 @@ ALONE = "Encoder: each token looks at {}the whole text"
 SAID = {"tags": "The tag of each token and its probability", "words": "How likely each token is in its place, seen"}
 ROWS = {"cross": "looks from, to write"}
 WIDE = 0.26  # a token under the gates
+MOST_ACROSS, MOST_DOTS = 20_000, 100_000_000  # of a picture
 
 
 def parts(trace: Trace) -> Iterator[Part]:
     if trace.labels:
         yield from named(trace)
     if trace.answers in SAID:
-        yield said_of_each(trace)
+        yield from wrapped(said_of_each(trace))
     if trace.of("cross"):
         yield aligned(trace)
     if trace.influence is not None and not trace.labels:
@@ -52,12 +68,8 @@ def named(trace: Trace) -> Iterator[Part]:
     if trace.influence is not None:
         label, seen = Word(trace.labels[trace.label], (trace.label,)), words(trace.target)
         (shares,) = by_words(trace.influence.shares.target, [label], seen)
-        yield Bars(
-            f"Influence of each word on “{label.text}” (its share of all)",
-            "share",
-            [word.text for word in seen],
-            shares,
-        )
+        heading = f"Influence of each word on “{label.text}” (its share of all)"
+        yield from wrapped(Bars(heading, "share", [word.text for word in seen], shares))
 
 
 def said_of_each(trace: Trace) -> Bars:
@@ -70,7 +82,7 @@ def aligned(trace: Trace) -> Block:
     """The alignment by words, large enough to write numbers into it while the source is short."""
     looks, seen = map(words, trace.looking("cross"))
     last = trace.of("cross")[-1]
-    heads = ", mean of all heads" if len(last.weights) > 1 else ""
+    heads = ", mean of all heads" if len(last.weights) > 1 else f", head {last.head}" if last.head is not None else ""
     cell = fitted(len(seen), 1, LARGE)
     return Block(
         f"Alignment: what was looked at to write each word (layer {last.layer}{heads})",
@@ -130,7 +142,8 @@ def attention(trace: Trace, kind: str) -> Iterator[Block]:
 def heads(trace: Trace, kind: str, layers: list[Map]) -> Block:
     looks, seen = trace.names(layers[0])
     grid = [
-        [(f"layer {each.layer}, head {head}", weights) for head, weights in enumerate(each.weights)] for each in layers
+        [(f"layer {each.layer}, head {head}", weights) for head, weights in zip(each.heads, each.weights, strict=True)]
+        for each in layers
     ]
     if all(len(row) == 1 for row in grid):  # one head: layers stand side by side
         grid = [[panel for row in grid for panel in row]]
@@ -173,18 +186,48 @@ def reading(trace: Trace, side: str) -> str:
 def in_rows(
     heading: str, axes: tuple[str, str], rows: list[str], columns: list[str], grid: list[list[Panel]], most: float
 ) -> Block:
-    """A block whose panels are as large as they can be, in as many rows as it takes to name their tokens."""
-    grid = laid_out(grid, len(columns))
-    cell = fitted(len(columns), max(map(len, grid)), most)
-    return Block(heading, axes, rows, columns, cell, grid)
+    """A block whose panels are as large as they can be, in as many rows as it takes to name their tokens.
+
+    Where that would be a tower, they stand in a sheet about as wide as high, and fewer tokens are named.
+    """
+    named = laid_out(grid, len(columns))
+    cell = fitted(len(columns), max(map(len, named)), most)
+    if len(named) * (cell * len(rows) + GAP) > HIGHEST:
+        named, cell = squared(grid, len(rows), len(columns), most)
+    return Block(heading, axes, rows, columns, cell, named)
+
+
+def above(trace: Trace) -> float:
+    """The room of title, texts and scales."""
+    return MARGIN + 0.55 + max(0.22 * len(captions(trace)), 0.52 * len(list(scales(trace))) - 0.1)
+
+
+def measured(trace: Trace, drawn: list[Part]) -> tuple[float, float]:
+    """Width and height of the picture in inches. One that hardly anything opens is refused."""
+    width = max(8.0, *(part.size[0] for part in drawn)) + 2 * MARGIN
+    height = above(trace) + sum(part.size[1] for part in drawn) + MARGIN - GAP
+    across, down = in_dots(width, height)
+    if max(across, down) > MOST_ACROSS or across * down > MOST_DOTS:
+        raise UserError(
+            f"a picture of this text would be {across} x {down} pixels, more than most viewers open: "
+            "take a shorter text, or write .html or .json"
+        )
+    return width, height
+
+
+def pixels(trace: Trace) -> tuple[int, int]:
+    """Width and height of the picture, before it is drawn."""
+    return in_dots(*measured(trace, list(parts(trace))))
+
+
+def in_dots(width: float, height: float) -> tuple[int, int]:
+    return round(width * DOTS), round(height * DOTS)
 
 
 def figure(trace: Trace, form: str) -> bytes:
     """The whole trace as "svg" or "png"."""
-    drawn, lines = list(parts(trace)), captions(trace)
-    top = MARGIN + 0.55 + max(0.22 * len(lines), 0.52 * len(list(scales(trace))) - 0.1)
-    width = max(8.0, *(part.size[0] for part in drawn)) + 2 * MARGIN
-    height = top + sum(part.size[1] for part in drawn) + MARGIN - GAP
+    drawn, lines, top = list(parts(trace)), captions(trace), above(trace)
+    width, height = measured(trace, drawn)
     with drawing() as Figure:
         sheet = Figure(figsize=(width, height))
         write(sheet, MARGIN, MARGIN + 0.12, f"{trace.run}: {about(trace)}", size=15, weight="bold")

@@ -1,6 +1,6 @@
 """One reading of a text with the taps on, and what it showed of attention, gates and experts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from regard.blocks.experts import Experts
 from regard.blocks.recurrent import RecurrentLayer
 from regard.checkpoint import Run
 from regard.data.trees import planted
+from regard.errors import UserError
 from regard.explain.sides import Side
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
@@ -84,6 +85,17 @@ def every_look(run: Run) -> dict[tuple[str, int], tuple[str, Look]]:
             layer = sum(kind == part.role for kind, _ in found)
             found[part.role, layer] = (name, part)
     return found
+
+
+def check_layer(kind: str, layer: int, there: Iterable[int]) -> None:
+    if layer not in (layers := list(there)):
+        names = ", ".join(map(str, layers))
+        raise UserError(f"no layer {layer}; the {kind} attention of this run has layers {names}")
+
+
+def check_head(name: str, head: int, heads: int) -> None:
+    if not 0 <= head < heads:
+        raise UserError(f"no head {head}; {name.removesuffix('.look')} has heads 0 to {heads - 1}")
 
 
 def every(run: Run, *kinds: type[nn.Module]) -> dict[str, Any]:

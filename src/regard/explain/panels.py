@@ -1,13 +1,15 @@
 """Parts of a picture, drawn one under the other: heat maps of one size in rows, bars over words, bars of labels."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from regard.explain.paper import (
     BLUE,
+    DOTS,
     FAINT,
     INK,
     LINE,
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDEST = 15.0  # of a row of panels, in inches
+HIGHEST = 30.0  # of panels below each other, before they take a sheet of that size on both sides
 SMALL, LARGE = 0.17, 0.44  # a token of a small picture, a word of a large one
 SMALLEST = 0.8  # width of a panel
 READABLE = 0.125  # labels do not stand closer; where tokens do, every second or third of them is named
 GAP, HEADING = 0.24, 0.36
 TALL = 1.25  # bars over words
+NARROW = 0.2  # the least room of a bar
 BAR = 4.0  # the width of a probability of 1
 
 Panel = tuple[str, np.ndarray]  # a title, and values from 0 to 1
@@ -140,9 +144,26 @@ def laid_out(grid: list[list[Panel]], columns: int) -> list[list[Panel]]:
     return [row[begin : begin + most] for row in grid for begin in range(0, len(row), most)]
 
 
+def squared(grid: list[list[Panel]], rows: int, columns: int, most: float) -> tuple[list[list[Panel]], float]:
+    """Panels in a sheet about as wide as high, a layer broken or joined as a whole; and the size of a square."""
+    panels, heads = [panel for row in grid for panel in row], max(map(len, grid))
+
+    def longest(across: int) -> int:
+        return max(across * columns, math.ceil(len(panels) / across) * rows)
+
+    whole = [across for across in range(1, len(panels) + 1) if heads % across == 0 or across % heads == 0]
+    across = min(whole, key=longest)
+    made = [panels[begin : begin + across] for begin in range(0, len(panels), across)]
+    fits = min((HIGHEST / across - GAP) / columns, (HIGHEST / len(made) - GAP) / rows)
+    return made, max(min(most, fits), 1 / DOTS)
+
+
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """One bar over each word, those in `marked` in another colour."""
+    """One bar over each word, those in `marked` in another colour.
+
+    `abreast` and `largest` are what lines of one chart have in common: the most words of a line, the largest value.
+    """
 
     heading: str
     name: str
@@ -150,10 +171,12 @@ class Bars:
     values: np.ndarray
     left: float = 0.5
     marked: frozenset[int] = frozenset()
+    abreast: int = 0
+    largest: float = 0.0
 
     @property
     def cell(self) -> float:
-        return max(0.2, min(0.46, 11 / len(self.words)))
+        return max(NARROW, min(0.46, 11 / max(self.abreast, len(self.words))))
 
     @property
     def size(self) -> tuple[float, float]:
@@ -170,7 +193,7 @@ class Bars:
         shown = [decimal(value) if value >= 0.045 else "" for value in self.values]
         axes.bar_label(drawn, shown, fontsize=7.5, color=FAINT, padding=1.5)
         axes.set_xlim(0, len(self.values))
-        axes.set_ylim(0, float(self.values.max()) * 1.18 or 1.0)
+        axes.set_ylim(0, max(self.largest, float(self.values.max())) * 1.18 or 1.0)
         axes.set_xticks(at, self.words, rotation=90, fontsize=9)
         for i in self.marked:
             axes.get_xticklabels()[i].set(color=MARK, fontweight="bold")
@@ -180,6 +203,23 @@ class Bars:
         axes.tick_params(axis="x", length=0, pad=3)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.spines["bottom"].set_color(LINE)
+
+
+def wrapped(bars: Bars) -> Iterator[Bars]:
+    """In as many lines as it takes to be no wider than a row of panels."""
+    count = len(bars.words)
+    lines = math.ceil(count / int((WIDEST - bars.left) / NARROW))
+    abreast = math.ceil(count / lines)
+    for begin in range(0, count, abreast):
+        part = slice(begin, begin + abreast)
+        yield replace(
+            bars,
+            heading="" if begin else bars.heading,
+            words=bars.words[part],
+            values=bars.values[part],
+            abreast=abreast,
+            largest=float(bars.values.max()),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN = 0.3
+DOTS = 150  # an inch
 INK, FAINT, LINE, UNSEEN, MARK, BLUE = "#1b1f24", "#5c6570", "#c8ccd1", "#e9ebee", "#c2410c", "#2171b5"
 COLOURS = ("#2171b5", "#c2410c", "#15803d", "#7e22ce", "#a16207", "#0e7490", "#be185d", "#4b5563")
 MARKS = "osD^vPX*"
@@ -52,10 +53,10 @@ def saved(sheet: "Figure", form: str) -> bytes:
     """The file's bytes. An SVG loses its document type: nothing in it points to the network."""
     out = io.BytesIO()
     if form == "png":
-        sheet.savefig(out, format="png", dpi=150)
+        sheet.savefig(out, format="png", dpi=DOTS)
         return out.getvalue()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    sheet.savefig(out, format="svg", metadata=nothing, dpi=150)
+    sheet.savefig(out, format="svg", metadata=nothing, dpi=DOTS)
     return re.sub(rb"<!DOCTYPE.*?>\s*", b"", out.getvalue(), count=1, flags=re.DOTALL)
 
 

@@ -17,7 +17,7 @@ from regard.attention.scores import Score
 from regard.checkpoint import Run
 from regard.data.parse import Parse
 from regard.errors import UserError
-from regard.explain.listening import Heard, every_look, listen, shown
+from regard.explain.listening import Heard, check_head, check_layer, every_look, listen, shown
 from regard.explain.sides import Side, looking, sides
 from regard.explain.words import NO_ATTENTION, Found, choose, locate
 from regard.shapes import Float, Tensor
@@ -86,18 +86,14 @@ def walk(
     name, part = pick_layer(attentions, kind, layer)
     taps = (*SEEN, "added") if part.position.on_values else SEEN
     seen = listen(run, reads, writes, *(f"{name}.{each}" for each in taps))
-    heads = seen.all(f"{name}.query")[-1].shape[1]
-    if not 0 <= head < heads:
-        raise UserError(f"no head {head}; {name.removesuffix('.look')} has heads 0 to {heads - 1}")
+    check_head(name, head, seen.all(f"{name}.query")[-1].shape[1])
     looks, looked = looking(kind, reads, writes)
     around = run.model.get_submodule(name.rpartition(".")[0])
     return numbers(seen, part, name, around, head=head, word=found, looks=looks, looked=looked)
 
 
 def pick_layer(attentions: dict[tuple[str, int], tuple[str, Look]], kind: str, layer: int) -> tuple[str, Look]:
-    if (kind, layer) not in attentions:
-        there = ", ".join(str(at) for found, at in attentions if found == kind)
-        raise UserError(f"no layer {layer}; the {kind} attention of this run has layers {there}")
+    check_layer(kind, layer, (at for found, at in attentions if found == kind))
     return attentions[kind, layer]
 
 

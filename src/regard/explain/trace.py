@@ -26,7 +26,7 @@ class Map:
     """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for.
 
     `keys` names what is looked at where that is not the tokens themselves but mixes of them. `blocks` where a rule
-    hides some blocks of them.
+    hides some blocks of them. `head` is the number of the only head that was kept.
     """
 
     name: str
@@ -36,6 +36,11 @@ class Map:
     scores: np.ndarray | None = None
     keys: tuple[str, ...] | None = None
     blocks: bool = False
+    head: int | None = None
+
+    @property
+    def heads(self) -> list[int]:
+        return list(range(len(self.weights))) if self.head is None else [self.head]
 
 
 @dataclass(frozen=True, eq=False)
