@@ -96,29 +96,34 @@ def test_before_the_first_step_is_complete_the_first_token_is_all_there_is_to_se
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("length", [1, 5, 11])
-def test_a_projection_is_a_weighted_sum_over_the_tokens_that_are_there(shared: bool, length: int) -> None:
+def test_a_projection_is_a_weighted_sum_over_the_places_that_are_there(shared: bool, length: int) -> None:
     projected = Projected(11, 3, shared=shared)
     with torch.no_grad():
         for weight in {projected.keys, projected.values}:
             weight.normal_()
     key, value = torch.randn(2, 2, length, 7), torch.randn(2, 2, length, 7)
-    counts = [length, max(1, length - 2)]
-    got = projected(key, value, replace(line(2, length), present=torch.arange(length) < torch.tensor(counts)[:, None]))
-    places = {1: [0], 3: [0, 4, 8], 5: [0, 2, 4, 6, 8], 9: [0, 1, 2, 4, 5, 6, 8, 9, 10], 11: range(11)}
+    present = torch.arange(length) < torch.tensor([[length], [max(1, length - 2)]])
+    got = projected(key, value, replace(line(2, length), present=present))
     for short, given, weight in ((got[0], key, projected.keys), (got[1], value, projected.values)):
-        for row, count in enumerate(counts):
+        for row in range(2):
             for slot in range(3):
-                terms = [weight[slot, place] * given[row, :, t] for t, place in enumerate(places[count])]
+                terms = [weight[slot, t] * given[row, :, t] for t in range(length) if present[row, t]]
                 same(short[row, :, slot], sum(terms))
-    assert got[2].present.sum(1).tolist() == [min(3, count) for count in counts], "as many mixes as tokens"
     assert (projected.keys is projected.values) == shared
 
 
-def test_a_projection_of_texts_as_long_as_its_places_hides_nothing() -> None:
+@pytest.mark.parametrize(("length", "mixes"), [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (10, 3)])
+def test_a_shorter_text_has_the_mixes_of_the_parts_that_it_reaches(length: int, mixes: int) -> None:
+    """Alone as well as padded."""
+    x, projected = torch.randn(2, 2, 11, 7), Projected(11, 3, shared=True)
+    padded = projected(x, x, replace(line(2, 11), present=torch.arange(11)[None].expand(2, -1) < length))[2]
+    alone = projected(x[:, :, :length], x[:, :, :length], line(2, length))[2]
+    assert padded.present.tolist() == alone.present.tolist() == [[i < mixes for i in range(3)]] * 2
+
+
+def test_of_texts_as_long_as_its_places_no_mix_is_hidden() -> None:
     x = torch.randn(2, 2, 11, 7)
-    key, _, at = Projected(11, 3, shared=True)(x, x, line(2, 11))
-    assert key.shape == (2, 2, 3, 7)
-    assert at.present is None
+    assert Projected(11, 3, shared=True)(x, x, line(2, 11))[2].present is None
 
 
 @pytest.mark.parametrize("size", [1, 3, 5, 11])
@@ -129,33 +134,13 @@ def test_a_mix_begins_as_the_sum_of_its_part(size: int) -> None:
         same(got[0, 0, mix], x[0, 0, begin:end].sum(0) / (end - begin) ** 0.5)
 
 
-@pytest.mark.parametrize("length", [1, 4, 5])
-@pytest.mark.parametrize("padding", [0, 3])
-def test_a_text_of_no_more_tokens_than_mixes_begins_as_plain_attention(length: int, padding: int) -> None:
+@pytest.mark.parametrize("length", [1, 5, 11])
+def test_a_mix_for_each_place_begins_as_plain_attention(length: int) -> None:
     torch.manual_seed(2)
-    attention, x = MultiHead(22, 2, Look("encoder")), torch.randn(2, length + padding, 22)
-    at = replace(line(2, length + padding), present=torch.arange(length + padding)[None].expand(2, -1) < length)
-    expected = attention(x, at)
-    attention.look.compress = Projected(13, 5, shared=False)
-    with torch.no_grad():
-        for weight in (attention.look.compress.keys, attention.look.compress.values):
-            weight.copy_(weight > 0)  # a part of one token is that token
-    same(attention(x, at)[:, :length], expected[:, :length])
-
-
-@pytest.mark.parametrize("limit", [7, 11, 24, 29])
-def test_every_part_of_a_text_has_a_mix(limit: int) -> None:
-    """Of texts of every length: places in order, and as many mixes as tokens or all of them."""
-    for size in range(1, limit + 1):
-        projected = Projected(limit, size, shared=True)
-        for length in range(1, limit + 1):
-            place, part = projected._places(line(1, length))
-            assert (place.diff() >= 0).all()
-            assert place.min() >= 0
-            assert place.max() < limit
-            assert torch.equal(place * size // limit, part)
-            assert part.unique().numel() == min(size, length)
-            assert length < limit or torch.equal(place[0], torch.arange(limit))
+    attention, x = MultiHead(22, 2, Look("encoder")), torch.randn(2, length, 22)
+    expected = attention(x, line(2, length))
+    attention.look.compress = Projected(11, 11, shared=False)
+    same(attention(x, line(2, length)), expected)
 
 
 def test_more_mixes_than_places_are_refused() -> None:

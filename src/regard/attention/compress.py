@@ -9,7 +9,6 @@
 
 import torch
 from torch import nn
-from torch.nn.functional import embedding
 
 from regard.attention.cache import Layer
 from regard.errors import UserError
@@ -97,22 +96,23 @@ class Strided(Compression):
 class Projected(Compression):
     """`size` mixes of all keys, and as many of the values, with learned weights for `limit` places (Wang et al., 2020).
 
-    `shared` takes the same weights for both. Places and texts are cut into `size` parts alike, and the tokens of a
-    shorter text spread over the places of their part: mix i is of the same part of every text. One of fewer tokens than
-    mixes has as many mixes as tokens. Padding counts for nothing.
-
-    Before training a mix is the sum of its own part, divided by the root of its length and so about as large as one
-    key. Mixes that begin as everything at random must first learn where anything stands.
+    `shared` takes the same weights for both. The places are cut into `size` parts of neighbours. Before training mix i
+    is the sum of part i, divided by the root of its length and so about as large as one key: mixes that begin as
+    everything at random must first learn where anything stands. A text shorter than `limit` uses the weights of its
+    places, and the mixes of those parts that it reaches. Padding counts for nothing.
     """
+
+    begins: Int[Tensor, "n"]
 
     def __init__(self, limit: int, size: int, *, shared: bool):
         super().__init__()
         if size > limit:
             raise UserError(f"system.projected = {size} mixes of system.context = {limit} tokens: take at most {limit}")
-        mine = torch.arange(limit) * size // limit == torch.arange(size)[:, None]
-        begin = mine / mine.sum(1, keepdim=True).sqrt()
-        self.keys = nn.Parameter(begin)
-        self.values = self.keys if shared else nn.Parameter(begin.clone())
+        parts = torch.arange(limit) * size // limit == torch.arange(size)[:, None]
+        sums = parts / parts.sum(1, keepdim=True).sqrt()
+        self.keys = nn.Parameter(sums)
+        self.values = self.keys if shared else nn.Parameter(sums.clone())
+        self.register_buffer("begins", parts.int().argmax(1), persistent=False)  # the first place of each part
 
     def forward(self, key, value, at):
         size, limit, length = *self.keys.shape, key.shape[2]
@@ -120,39 +120,18 @@ class Projected(Compression):
             raise UserError(
                 f"a text of {length} tokens; system.context = {limit}, and each place has weights of its own"
             )
-        weights, held = [self.keys[None], self.values[None]], None
-        if at.present is not None or length < limit:
-            place, part = self._places(at)
-            weights = [embedding(place, weight.mT).mT for weight in (self.keys, self.values)]
-            held = None if at.present is None and length >= size else self._held(part, at)
         if at.present is not None:
             absent = ~at.present[:, None, :, None]
             key, value = key.masked_fill(absent, 0.0), value.masked_fill(absent, 0.0)
-        key, value = (w[:, None].to(x.dtype) @ x for w, x in zip(weights, (key, value), strict=True))
-        return key, value, Place(at.index.new_zeros(len(key), size), present=held)
+        key, value = (w[:, :length].to(x.dtype) @ x for w, x in ((self.keys, key), (self.values, value)))
+        return key, value, Place(at.index.new_zeros(len(key), size), present=self._reached(at, length))
 
     def names(self, tokens):
         return [f"mix {i + 1}" for i in range(len(self.keys))]
 
-    def _places(self, at: Place) -> tuple[Int[Tensor, "r t"], Int[Tensor, "r t"]]:
-        """Which place each token takes and of which part, in one row for all texts of one length."""
-        (size, limit), length = self.keys.shape, at.index.shape[1]
-        count = (
-            at.index.new_full((1, 1), length) if at.present is None else at.present.sum(1, keepdim=True).clamp(min=1)
-        )
-        token = torch.arange(length, device=count.device).minimum(count - 1)  # padding stands with the last
-        part = token * size // count
-
-        def begin(part: Tensor, of: Tensor | int) -> Tensor:
-            return -(-part * of // size)
-
-        tokens, places = (begin(part + 1, of) - begin(part, of) for of in (count, limit))
-        return begin(part, limit) + (token - begin(part, count)) * places // tokens, part
-
-    def _held(self, part: Int[Tensor, "r t"], at: Place) -> Bool[Tensor, "b n"]:
-        """Which mixes have a token in their part."""
-        size = len(self.keys)
-        if at.present is not None:
-            part = part.masked_fill(~at.present, size)
-        held = torch.zeros(len(part), size + 1, dtype=torch.bool, device=part.device).scatter(1, part, True)
-        return held[:, :size].expand(len(at.index), -1)
+    def _reached(self, at: Place, length: int) -> Bool[Tensor, "b n"] | None:
+        """Which mixes a text has: those whose part it reaches. None where all have all, known on the host."""
+        if at.present is None and length == self.keys.shape[1]:
+            return None
+        count = at.index.new_full((len(at.index),), length) if at.present is None else at.present.sum(1)
+        return self.begins < count[:, None]
