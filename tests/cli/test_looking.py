@@ -81,6 +81,14 @@ def test_pictures_and_pages_are_written_where_asked(place: Place, tmp_path: Path
     assert json.loads(files[3].read_text())["target"]["text"] == "love"
 
 
+def test_a_picture_of_one_head(place: Place, tmp_path: Path) -> None:
+    file = tmp_path / "head.svg"
+    fine("explain", place.model, "--text", "love", "--layer", "0", "--head", "1", "--to", file)
+    picture = file.read_text()
+    assert "layer 0, head 1" in picture
+    assert "layer 0, head 0" not in picture
+
+
 def test_the_five_steps_are_walked_through_for_the_word_asked_for(place: Place) -> None:
     done = fine("explain", place.translator, "--source", "the old cat", "--steps", "--word", "old", "--head", "1")
     assert done.lines[0].startswith("What 'old' looks at in head 1 of")

@@ -170,7 +170,7 @@ def test_no_layer_can_be_chosen_where_there_is_no_attention(tmp_path) -> None:
 
 def test_a_picture_that_no_viewer_opens_is_not_drawn(spoken, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(figures, "MOST_DOTS", 1009)
-    with pytest.raises(UserError, match=r"\d+ x \d+ pixels, more than most viewers open: take a shorter text"):
+    with pytest.raises(UserError, match=r"\d+ x \d+ pixels, more than most viewers open: take one map"):
         draw(spoken, tmp_path / "a.png")
     draw(spoken, tmp_path / "a.html")
     assert [file.name for file in tmp_path.iterdir()] == ["a.html"]

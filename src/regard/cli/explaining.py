@@ -11,7 +11,7 @@ from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
 from regard.errors import UserError
 from regard.evaluate import translations
-from regard.explain.draw import PICTURES, WRITERS, known
+from regard.explain.draw import PICTURES, WRITERS, check_choice, chosen, known
 from regard.explain.figures import pixels
 from regard.explain.listening import every_look
 from regard.objectives import SpanCorruption
@@ -24,11 +24,17 @@ SLOW = 10_000_000  # pixels of a picture that takes seconds
 Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`; the others are None
 
 
-def check_targets(targets: Sequence[str]) -> None:
+def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:
     """A file that cannot be written stops before anything is computed."""
     for target in targets:
         if target != PRINTED:
             known(Path(target), WRITERS)
+            check_choice(Path(target), layer, head)
+        elif (layer, head) != (None, None):
+            raise UserError(
+                "--layer and --head choose what a picture shows or --steps walks through: "
+                "name a .svg or .png with --to, or give --steps too"
+            )
 
 
 def announce(trace: Any, target: str) -> None:
@@ -98,13 +104,14 @@ def show(parts: Sequence[Any]) -> None:
         console.print(part)
 
 
-def write(trace: Any, targets: Sequence[str]) -> None:
+def write(trace: Any, targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:
     """Pictures and data to the files named; the bare word `json` means standard output."""
+    shown = chosen(trace, layer, head)
     for target in targets:
-        announce(trace, target)
+        announce(shown, target)
     for target in targets:
         if target == PRINTED:
             print(json.dumps(work.to_json(trace), ensure_ascii=False))
         else:
-            work.draw(trace, Path(target))
+            work.draw(trace, Path(target), layer=layer, head=head)
             note(f"wrote {target}")

@@ -64,8 +64,8 @@ def explain(
     steps: Annotated[
         bool, flag("Walk through the five steps of attention for one word, with the model's own numbers.")
     ] = False,
-    layer: Annotated[int | None, Parameter(help="With --steps: the layer, from 0.")] = None,
-    head: Annotated[int | None, Parameter(help="With --steps: the head, from 0.")] = None,
+    layer: Annotated[int | None, Parameter(help="Of a picture, or with --steps: the layer, from 0.")] = None,
+    head: Annotated[int | None, Parameter(help="Of a picture, or with --steps: the head, from 0.")] = None,
     word: Annotated[str | None, Parameter(help="With --steps: the word; by default the last one.")] = None,
     device: Device = "auto",
     json: Json = False,
@@ -78,12 +78,13 @@ def explain(
     from regard.cli.reading import load_runs
     from regard.explain import trace
 
-    if not steps and (layer, head, word) != (None, None, None):
-        raise UserError("--layer, --head and --word choose what --steps walks through: give --steps too")
+    if not steps and word is not None:
+        raise UserError("--word chooses what --steps walks through: give --steps too")
     if steps and influence and not to and not json:
         raise UserError("--influence is no part of --steps: name a file to write it to with --to, or leave --steps out")
     to = (*to, "json") if json and "json" not in to else to
-    work.check_targets(to)
+    drawn = {} if steps else {"layer": layer, "head": head}
+    work.check_targets(to or (work.PRINTED,), **drawn)
     model = load_runs([run], device)[0]
     texts = work.texts_for(model, work.sentence(model, text, trees), second, source, target)
     parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
@@ -94,7 +95,7 @@ def explain(
     if seen is not None:
         for lack in seen.lacks:
             note(f"{model.path} has {lack}")
-        work.write(seen, to or (work.PRINTED,))
+        work.write(seen, to or (work.PRINTED,), **drawn)
 
 
 def lectures(*, json: Json = False) -> None:

@@ -210,7 +210,7 @@ def measured(trace: Trace, drawn: list[Part]) -> tuple[float, float]:
     if max(across, down) > MOST_ACROSS or across * down > MOST_DOTS:
         raise UserError(
             f"a picture of this text would be {across} x {down} pixels, more than most viewers open: "
-            "take a shorter text, or write .html or .json"
+            "take one map (--layer 0 --head 0), a shorter text, or .html or .json"
         )
     return width, height
 
