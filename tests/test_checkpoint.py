@@ -270,7 +270,7 @@ def test_a_run_that_cannot_read_longer_texts_says_why(tmp_path: Path, kind: str,
 
 
 def test_a_context_that_its_settings_refuse_is_named(tmp_path: Path) -> None:
-    written(tmp_path, "bert", attention="local", block=7, position="rotary")
+    written(tmp_path, "bert", attention="local", block=7, position="rotary", pool="mean")
     with refused(f"{tmp_path} cannot read texts with a context of 7: system.attention = 'local' sees a block of 7"):
         load(tmp_path, context=7)
 

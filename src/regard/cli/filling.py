@@ -186,7 +186,5 @@ def show(results: Sequence[Record]) -> None:
         print(" ".join(result["filled"].splitlines()), flush=True)
         for gap in result.get("gaps", ()):
             if "candidates" in gap:
-                print(
-                    "  "
-                    + "   ".join(f"{visible(each['word'])} {each['probability']:.4f}" for each in gap["candidates"])
-                )
+                words = (f"{visible(each['word'])} {each['probability']:.4f}" for each in gap["candidates"])
+                print("  " + "   ".join(words))
