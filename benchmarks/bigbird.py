@@ -10,8 +10,8 @@ is torch's fastest where the length never changes; *gathered* is BigBird without
 FlexAttention, which trains on a GPU alone and drops nothing; *none* is the model whose attention gives each value back,
 the roof for any kernel. Hugging Face's block-sparse BigBird, where
 `transformers` is installed, has the same blocks: 3 near, 2 global, 3 random. Its steps are not compiled and its weights
-are bfloat16 themselves, for it knows no other way. Median of the steps after the first 4, which warm up. It wants a GPU,
-but for `--tiny` and `--check`.
+are bfloat16 themselves, for it knows no other way. Median of the steps after the first 4, which warm up. It wants a
+GPU, but for `--tiny` and `--check`.
 
 `--check` holds our own programs against the formula in double precision, where they run: the largest difference of the
 context and of the gradients, as a part of the largest value.
