@@ -62,6 +62,14 @@ def test_it_equals_rouge_score() -> None:
         assert rouge_l([one], [other]) == pytest.approx(100 * expected)
 
 
+def test_of_other_letters_than_ascii_rouge_score_makes_gaps() -> None:
+    """As the page about evaluation says: there they part words, here they belong to them."""
+    reference = RougeScorer(["rougeL"], use_stemmer=False)
+    for one, other, theirs, ours in (("müde", "möde", 100, 0), ("дом", "дом", 0, 100)):
+        assert 100 * reference.score(target=other, prediction=one)["rougeL"].fmeasure == pytest.approx(theirs)
+        assert rouge_l([one], [other]) == ours
+
+
 def test_it_equals_rouge_score_on_what_people_write() -> None:
     """Every line against every other; stemming, which we leave out, would make some of them more alike."""
     plain, stemmed = (RougeScorer(["rougeL"], use_stemmer=stems) for stems in (False, True))

@@ -1,8 +1,9 @@
 """ROUGE-L (Lin, 2004): how much of two texts is the same words in the same order, gaps allowed.
 
 F1 of the longest common subsequence: recall over the reference's words, precision over the hypothesis's, for each text
-their harmonic mean, and the mean over texts on the scale of 100. Words are runs of letters and digits, in lower case,
-without stemming. Of several references the one that fits best counts.
+their harmonic mean, and the mean over texts on the scale of 100. Words are runs of letters and digits of any script, in
+lower case, without stemming: for ASCII text alone that is what the package rouge_score computes. Of several references
+the one that fits best counts.
 """
 
 import re
