@@ -1,6 +1,7 @@
 """The mixture of experts: one expert is the dense layer, and tokens do not disturb each other."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from regard.blocks.experts import Experts, arrival, in_blocks
+from regard.blocks.experts import Experts, Gating, arrival, in_blocks
 from regard.blocks.feedforward import FeedForward
 from regard.systems import measuring
 from regard.tap import collect, record
@@ -17,9 +18,12 @@ from tests.helpers import refused, same
 WIDTH, HIDDEN = 7, 11
 
 
-def mixture(experts: int = 5, chosen: int = 2, **rest: Any) -> Experts:
+def mixture(
+    experts: int = 5, chosen: int = 2, *, bias: bool = True, dropout: float = 0.0, load_weight: float = 0.0, **rest: Any
+) -> Experts:
     """With a gate that is no longer zero."""
-    made = Experts(WIDTH, HIDDEN, experts, chosen, **rest)
+    gating = Gating(experts=experts, chosen=chosen, load_weight=load_weight, **rest)
+    made = Experts(WIDTH, HIDDEN, gating, bias=bias, dropout=dropout)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter += 0.5 * torch.randn_like(parameter)
@@ -55,7 +59,7 @@ def test_noise_chooses_other_experts_while_training() -> None:
         layer(x), layer(x)
     one, other = seen.all("gates")
     assert not torch.equal(one > 0, other > 0)
-    layer.noise = 0.0
+    layer.gating = replace(layer.gating, noise=0.0)
     same(layer(x), layer.eval()(x))
 
 

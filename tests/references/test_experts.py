@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.blocks import experts
-from regard.blocks.experts import Experts
+from regard.blocks.experts import Experts, Gating
 from regard.tap import collect
 from tests.references.copy import exact, lively
 
@@ -17,6 +17,10 @@ WIDTH, HIDDEN, EXPERTS, TOKENS = 7, 11, 5, 13
 def kth_highest(values: list[float], k: int, without: int | None = None) -> float:
     """`kth_excluding` of the paper, counted from 1."""
     return sorted((v for i, v in enumerate(values) if i != without), reverse=True)[k - 1]
+
+
+def mixture(chosen: int, **weights: float) -> Experts:
+    return Experts(WIDTH, HIDDEN, Gating(experts=EXPERTS, chosen=chosen, **weights))
 
 
 def expert(layer: Experts, i: int, x: Tensor) -> Tensor:
@@ -48,7 +52,7 @@ def cv_squared(x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("chosen", [1, 2, 4])
 def test_the_mixture_and_its_losses_equal_the_equations(chosen: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    layer = lively(Experts(WIDTH, HIDDEN, EXPERTS, chosen, importance_weight=0.3, load_weight=0.7))
+    layer = lively(mixture(chosen, importance_weight=0.3, load_weight=0.7))
     x = torch.randn(TOKENS, WIDTH, dtype=torch.float64, requires_grad=True)
     noise = torch.randn(TOKENS, EXPERTS, dtype=torch.float64)
     monkeypatch.setattr(experts.torch, "randn_like", lambda scores: noise)
@@ -67,13 +71,13 @@ def test_the_mixture_and_its_losses_equal_the_equations(chosen: int, monkeypatch
 
 
 def test_without_training_the_best_scores_choose() -> None:
-    layer = lively(Experts(WIDTH, HIDDEN, EXPERTS, 2)).eval()
+    layer = lively(mixture(2)).eval()
     x = torch.randn(TOKENS, WIDTH, dtype=torch.float64)
     exact(layer(x[None])[0], slow(layer, x, None, 2)[0])
 
 
 def test_all_chosen_is_a_dense_mixture_whose_load_is_even() -> None:
-    layer = lively(Experts(WIDTH, HIDDEN, EXPERTS, EXPERTS, load_weight=1.0)).train()
+    layer = lively(mixture(EXPERTS, importance_weight=0.0, load_weight=1.0)).train()
     with collect(layer, "balance") as seen:
         layer(torch.randn(1, TOKENS, WIDTH, dtype=torch.float64))
     assert float(seen["balance"].detach()) == 0

@@ -18,7 +18,7 @@ class Shrink(nn.Module):
 def slow_experts(mixture: Experts, x: Tensor) -> Tensor:
     """Equations 1-5 without noise: the best experts, each by its share of e^score."""
     scores = [x @ row for row in mixture.to_score]
-    best = sorted(range(len(scores)), key=lambda i: -scores[i])[: mixture.chosen]
+    best = sorted(range(len(scores)), key=lambda i: -scores[i])[: mixture.gating.chosen]
     total = sum(scores[i].exp() for i in best)
     outputs = []
     for i in best:

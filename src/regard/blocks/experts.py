@@ -6,17 +6,47 @@ to the few experts that were good first: two losses ask for gates (eq. 6, 7) and
 the batch.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.nn.functional import linear, pad, softplus
 
-from regard.errors import UserError
+from regard.errors import UserError, at_least
 from regard.shapes import Bool, Float, Int, Tensor
 from regard.tap import Tap
 
 LEAST = 1e-6  # of a spread that is divided by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gating:
+    """Which of `experts` layers a token goes to: the `chosen` that fit it best.
+
+    `noise` times softplus(x Wnoise) is the spread of the noise while training; 0 is none. `importance_weight` and
+    `load_weight` are those of the two losses. `capacity` is how many times its even share an expert takes while
+    training; those that come later, from the start of the batch, it adds nothing to. 0 is no limit.
+    """
+
+    experts: int = 8
+    chosen: int = 2
+    noise: float = 1.0
+    importance_weight: float = 0.01
+    load_weight: float = 0.01
+    capacity: float = 0.0
+
+    def __post_init__(self) -> None:
+        at_least(1, "system", self, "experts")
+        if not 1 <= self.chosen <= self.experts:
+            raise UserError(
+                f"system.chosen = {self.chosen}; it must lie between 1 and the number of experts, {self.experts}"
+            )
+        for name in ("noise", "importance_weight", "load_weight", "capacity"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 or more")
+        if self.load_weight and not self.noise:
+            raise UserError("system.noise = 0 leaves the load without a gradient; set system.load_weight=0 too")
 
 
 class Routes(NamedTuple):
@@ -48,36 +78,18 @@ class Rooms(NamedTuple):
 
 
 class Experts(nn.Module):
-    """`experts` feed-forward layers, of which each token goes through the `chosen` that fit it best.
+    """As many feed-forward layers as there are experts, of which each token goes through a few: `gating` says which.
 
-    `noise` times softplus(x Wnoise) is the spread of the noise; 0 is none. Taps: `balance` the weighted sum of the two
-    losses, with its gradient, while training; `load` how many tokens each expert was given, `[experts]`; `gates` how
-    much each expert counts for each token, `[b t experts]`. Padding is given to nobody and counted nowhere.
-
-    `capacity` is how many times its even share an expert takes while training; those that come later, from the start
-    of the batch, it adds nothing to. 0 is no limit, and in use there is none.
+    Taps: `balance` the weighted sum of the two losses, with its gradient, while training; `load` how many tokens each
+    expert was given, `[experts]`; `gates` how much each expert counts for each token, `[b t experts]`. Padding is given
+    to nobody and counted nowhere.
     """
 
-    def __init__(
-        self,
-        width: int,
-        hidden: int,
-        experts: int,
-        chosen: int,
-        *,
-        noise: float = 1.0,
-        importance_weight: float = 0.0,
-        load_weight: float = 0.0,
-        capacity: float = 0.0,
-        dropout: float = 0.0,
-        bias: bool = True,
-    ):
+    def __init__(self, width: int, hidden: int, gating: Gating, *, dropout: float = 0.0, bias: bool = True):
         super().__init__()
-        check(experts, chosen, noise=noise, importance=importance_weight, load=load_weight, capacity=capacity)
-        self.experts, self.chosen, self.noise, self.capacity = experts, chosen, noise, capacity
-        self.importance_weight, self.load_weight = importance_weight, load_weight
+        self.gating, experts = gating, gating.experts
         self.to_score = nn.Parameter(torch.zeros(experts, width))
-        self.to_noise = nn.Parameter(torch.zeros(experts, width)) if noise else None
+        self.to_noise = nn.Parameter(torch.zeros(experts, width)) if gating.noise else None
         self.widen = nn.Parameter(torch.empty(experts, hidden, width))
         self.widen_bias = nn.Parameter(torch.zeros(experts, hidden)) if bias else None
         self.output = nn.Parameter(torch.empty(experts, width, hidden))
@@ -90,7 +102,7 @@ class Experts(nn.Module):
     def forward(self, x: Float[Tensor, "b t w"], present: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b t w"]:
         tokens = x.flatten(0, 1)
         routes = self._route(tokens, None if present is None else present.flatten())
-        rooms = in_blocks(self._kept(routes.expert.flatten()), self.experts)
+        rooms = in_blocks(self._kept(routes.expert.flatten()), self.gating.experts)
         self.gates(lambda: gates_of(routes).unflatten(0, x.shape[:2]))
         self.load(lambda: rooms.load)
         if self.training:
@@ -99,20 +111,22 @@ class Experts(nn.Module):
 
     def _kept(self, expert: Int[Tensor, "m"]) -> Int[Tensor, "m"]:
         """Where tokens go, without those that came when their expert was full, while training."""
-        if not (self.training and self.capacity):
+        experts, capacity = self.gating.experts, self.gating.capacity
+        if not (self.training and capacity):
             return expert
-        room = (self.capacity * (expert < self.experts).sum() / self.experts).ceil()
-        return expert.masked_fill(arrival(expert, self.experts) >= room, self.experts)
+        room = (capacity * (expert < experts).sum() / experts).ceil()
+        return expert.masked_fill(arrival(expert, experts) >= room, experts)
 
     def _mix(self, x: Float[Tensor, "n w"], routes: Routes, rooms: Rooms) -> Float[Tensor, "n w"]:
         """Each token put where its experts are, all experts run at once, and what they give fetched from there."""
         slot, owner, _ = rooms
-        sent = x[:, None].expand(-1, self.chosen, -1).flatten(0, 1)
-        room = x.new_zeros(len(owner) * size(len(slot), self.experts) + 1, x.shape[1]).index_copy(0, slot, sent)
+        experts, chosen = self.gating.experts, self.gating.chosen
+        sent = x[:, None].expand(-1, chosen, -1).flatten(0, 1)
+        room = x.new_zeros(len(owner) * size(len(slot), experts) + 1, x.shape[1]).index_copy(0, slot, sent)
         given = room[:-1].unflatten(0, (len(owner), -1))
         hidden = self.dropout(layer(given, self.widen, self.widen_bias, owner).relu())
         came = layer(hidden, self.output, self.output_bias, owner).flatten(0, 1)
-        back = pad(came, (0, 0, 0, 1)).index_select(0, slot).unflatten(0, (-1, self.chosen))
+        back = pad(came, (0, 0, 0, 1)).index_select(0, slot).unflatten(0, (-1, chosen))
         return (back * routes.gate[..., None]).sum(1)
 
     def _route(self, x: Float[Tensor, "n w"], present: Bool[Tensor, "n"] | None) -> Routes:
@@ -122,18 +136,18 @@ class Experts(nn.Module):
             clean = noisy = linear(x, self.to_score)
             spread = None
             if self.training and self.to_noise is not None:
-                spread = self.noise * softplus(linear(x, self.to_noise))
+                spread = self.gating.noise * softplus(linear(x, self.to_noise))
                 noisy = clean + spread * torch.randn_like(clean)
-            score, expert = noisy.topk(self.chosen)
+            score, expert = noisy.topk(self.gating.chosen)
             if present is not None:
-                expert = expert.masked_fill(~present[:, None], self.experts)
+                expert = expert.masked_fill(~present[:, None], self.gating.experts)
             return Routes(expert, score.softmax(-1), clean, noisy, spread)
 
     def _balance(self, routes: Routes) -> Float[Tensor, ""]:
         """w_importance CV(importance)^2 + w_load CV(load)^2; without noise a load has no gradient and is left out."""
-        loss = self.importance_weight * unevenness(gates_of(routes).sum(0))
+        loss = self.gating.importance_weight * unevenness(gates_of(routes).sum(0))
         if routes.spread is not None:
-            loss = loss + self.load_weight * unevenness(likely(routes).sum(0))
+            loss = loss + self.gating.load_weight * unevenness(likely(routes).sum(0))
         return loss
 
     def _initialise(self) -> None:
@@ -155,18 +169,6 @@ def layer(
     if bias is None:
         return x @ weight[owner].mT
     return torch.baddbmm(bias[owner][:, None], x, weight[owner].mT)
-
-
-def check(experts: int, chosen: int, *, noise: float, importance: float, load: float, capacity: float) -> None:
-    """Stop where a mixture makes no sense."""
-    if not 1 <= chosen <= experts:
-        raise UserError(f"system.chosen = {chosen}; it must lie between 1 and the number of experts, {experts}")
-    weights = {"noise": noise, "importance_weight": importance, "load_weight": load, "capacity": capacity}
-    for name, value in weights.items():
-        if not value >= 0:
-            raise UserError(f"system.{name} = {value}; it must be 0 or more")
-    if load and not noise:
-        raise UserError("system.noise = 0 leaves the load without a gradient; set system.load_weight=0 too")
 
 
 def size(count: int, experts: int) -> int:

@@ -14,14 +14,13 @@ from regard.attention.schemes import RELATIVE, Site, position
 from regard.attention.scores import SCORES
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
-from regard.blocks.experts import Experts
+from regard.blocks.experts import Experts, Gating
 from regard.blocks.feedforward import FEEDFORWARDS, FeedForward, Gated
 from regard.blocks.norms import normalizer
 from regard.blocks.residual import RESIDUALS
 from regard.errors import UserError, at_least, one_of, share, unused
 from regard.place import Place
 from regard.systems.long import Long, Sees
-from regard.systems.mixture import Mixture
 from regard.systems.rotation import ROTARY, Rotation
 from regard.systems.system import System
 
@@ -42,7 +41,7 @@ def pick(table: dict, name: str, setting: str, *others: str):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layers(Long, Mixture, Rotation):
+class Layers(Long, Gating, Rotation):
     """One layer's shape. `feedforward` is one of those of 2017 and after, "experts" (a mixture of them) or "none".
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
@@ -76,7 +75,7 @@ class Layers(Long, Mixture, Rotation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Mixture.__post_init__(self)
+        Gating.__post_init__(self)
         Rotation.__post_init__(self)
         at_least(1, "system", self, "width", "heads", "depth", "context", "farthest")
         share("system", self, "dropout")
@@ -88,8 +87,8 @@ class Layers(Long, Mixture, Rotation):
         if not self.head_width:
             head_width(self.width, self.heads)
         if self.feedforward != EXPERTS:
-            mixture = {field.name for field in fields(Mixture)}
-            unused("system", self, mixture, f"system.feedforward is '{self.feedforward}'")
+            gating = {field.name for field in fields(Gating)}
+            unused("system", self, gating, f"system.feedforward is '{self.feedforward}'")
         one_of("system.bias_at", self.bias_at, BIASED)
         if not self.bias:
             unused("system", self, ("bias_at",), "system.bias is false")
@@ -149,7 +148,7 @@ class Layers(Long, Mixture, Rotation):
     def forwards(self) -> FeedForward | Gated | Experts | None:
         hidden, (_, _, bias) = self.hidden or 4 * self.width, self.biased
         if self.feedforward == EXPERTS:
-            return self.mixture(self.width, hidden, dropout=self.dropout, bias=bias)
+            return Experts(self.width, hidden, self, dropout=self.dropout, bias=bias)
         if self.feedforward == NONE:
             return None
         make = pick(FEEDFORWARDS, self.feedforward, "feedforward", EXPERTS, NONE)

@@ -17,17 +17,16 @@ import torch
 from torch import nn
 
 from regard.blocks.attentive import Attentive
-from regard.blocks.experts import Experts
+from regard.blocks.experts import Experts, Gating
 from regard.blocks.memory import Memory
 from regard.blocks.recurrent import Bidirectional, RecurrentLayer, state_of
 from regard.errors import at_least
 from regard.place import Place
-from regard.systems.mixture import Mixture
 from regard.systems.recurrent import Recurrence, RecurrentSystem
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoeLstm(Recurrence, Mixture):
+class MoeLstm(Recurrence, Gating):
     """`depth` layers forwards in encoder and decoder, and experts above the first of them, with `hidden` units each."""
 
     depth: int = 2
@@ -36,7 +35,7 @@ class MoeLstm(Recurrence, Mixture):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Mixture.__post_init__(self)
+        Gating.__post_init__(self)
         at_least(1, "system", self, "hidden")
 
     def build(self, vocabulary: int) -> "ExpertRnn":
@@ -53,9 +52,9 @@ class ExpertRnn(RecurrentSystem):
         self.source = settings.embedding(vocabulary)
         self.both_ways = Bidirectional(cell, width, width)
         self.encoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth)])
-        self.encoder_experts = settings.mixture(width, settings.hidden)
+        self.encoder_experts = Experts(width, settings.hidden, settings)
         self.bottom = Attentive(settings.one_layer(width), score=settings.score, enter=nn.Linear(2 * width, width))
-        self.decoder_experts = settings.mixture(width, settings.hidden)
+        self.decoder_experts = Experts(width, settings.hidden, settings)
         self.decoder = nn.ModuleList([RecurrentLayer(cell, width, width) for _ in range(depth - 1)])
 
     def encode(self, source, present=None):
