@@ -10,14 +10,12 @@ what is hidden. What was measured on these files stands in FOLDER/results.json a
 """
 
 import argparse
-import json
 import statistics
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, digest, ended, kept, limits, recipe_in, spread, table
+from trials import Plan, Result, digest, ended, guessed, kept, limits, parser, recipe_in, spread, table, varied
 
 SPLITS = ("train", "valid", "test")
 WAYS: dict[str, dict[str, Any]] = {
@@ -66,30 +64,12 @@ def files(folder: Path) -> dict[str, str]:
 
 def plan(way: str, seed: int, asked: dict[str, Any]) -> Plan:
     """All that a result depends on, but for the data."""
-    system, train = {**SETTINGS["system"], **WAYS[way]}, {**SETTINGS["train"], **asked}
-    return {**SETTINGS, "seed": seed, "system": system, "train": train}
+    return varied(SETTINGS, seed, system=WAYS[way], train=asked)
 
 
 def measure(plan: Plan, data: dict[str, str]) -> Result:
     """Train one model and let it guess."""
-    import regard
-    from regard.evaluate import evaluate
-    from regard.recipe import Recipe
-    from regard.systems import parameters
-    from regard.train.device import choose_device
-
-    recipe = Recipe.parse({**recipe_in(plan), "data": data}, where="masked.py")
-    with tempfile.TemporaryDirectory() as folder:
-        run = regard.train(recipe, Path(folder) / "run", quiet=True)
-        told = json.loads((run / "report.json").read_text())["measured"]
-        loaded = regard.load(run, device=str(choose_device(recipe.train.device)))
-        found = evaluate([loaded])
-    return {
-        **{name: found[name] for name in ("loss", "accuracy", "unigram_entropy", "tokens")},
-        "parameters": parameters(loaded.model),
-        "steps": told["steps"],
-        "train_seconds": round(told["seconds"], 1),
-    }
+    return guessed({**recipe_in(plan), "data": data}, "masked.py")
 
 
 def row(way: str, same: list[Result]) -> list[str]:
@@ -104,15 +84,10 @@ def way_of(result: Result) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about = parser(__doc__, "masked-benchmark")
     about.add_argument("folder", type=Path)
     about.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
-    about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    about.add_argument("--steps", type=int, help=f"of each training; by default {SETTINGS['train']['steps']:,}")
-    about.add_argument("--seconds", type=float, help="the most that a training may take")
-    about.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
     about.add_argument("--device", default="auto")
-    about.add_argument("--out", type=Path, default=Path("runs/masked-benchmark"))
     return about.parse_args()
 
 

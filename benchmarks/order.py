@@ -16,7 +16,6 @@ measured again; the tables go to FOLDER/order.md and to the screen.
 """
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, ended, kept, limits, spread, table
+from trials import Plan, Result, ended, kept, limits, parser, spread, table, trained
 
 ATTENTIONS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -170,21 +169,16 @@ def found(name: str, folder: Path) -> str:
 def measure(plan: Plan, folder: Path) -> Result:
     """Train one model, stage after stage, and let it read all tests."""
     import regard
-    from regard.recipe import Recipe
     from regard.systems import parameters
 
-    seconds, out = 0.0, None
+    named = [{split: found(where, folder) for split, where in values["data"].items()} for values in plan["stages"]]
     with tempfile.TemporaryDirectory() as place:
-        for number, values in enumerate(plan["stages"]):
-            data = {split: found(where, folder) for split, where in values["data"].items()}
-            recipe = Recipe.parse({**values, "data": data}, where="order.py")
-            out = regard.train(recipe, Path(place) / str(number), start_from=out, quiet=True)
-            seconds += json.loads((out / "report.json").read_text())["measured"]["seconds"]
-        assert out is not None
+        stages = ({**values, "data": data} for values, data in zip(plan["stages"], named, strict=True))
+        out, figures = trained(stages, Path(place), "order.py")
         told = {column: tested(out, found(data, folder), at) for column, (data, at) in plan["tests"].items()}
         size = parameters(regard.load(out).model)
     scores = {name: {column: each.get(name) for column, each in told.items()} for name in (plan["score"], "baseline")}
-    return {**scores, "parameters": size, "train_seconds": round(seconds, 1)}
+    return {**scores, "parameters": size, "train_seconds": round(sum(each["seconds"] for each in figures), 1)}
 
 
 def tested(out: Path, data: str, context: int) -> dict[str, Any]:
@@ -229,14 +223,9 @@ def commonest(table: Table, results: list[Result]) -> list[list[str]]:
 
 
 def arguments() -> argparse.Namespace:
-    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about = parser(__doc__, "order-benchmark", part="stage")
     about.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     about.add_argument("--variants", nargs="+", choices=VARIANTS, help="of the tables' rows these alone")
-    about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    about.add_argument("--steps", type=int, help="of each stage of a training, in place of its own")
-    about.add_argument("--seconds", type=float, help="the most that a stage of a training may take")
-    about.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
-    about.add_argument("--out", type=Path, default=Path("runs/order-benchmark"))
     given = about.parse_args()
     without = [name for name in given.tables if given.variants and not {*given.variants} & {*TABLES[name].variants}]
     if without == given.tables:

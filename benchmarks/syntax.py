@@ -11,18 +11,16 @@ FOLDER/results.json, and is not measured again.
 """
 
 import argparse
-import json
 import statistics
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trials import Plan, Result, digest, ended, kept, limits, recipe_in, spread, table
+from trials import Plan, Result, digest, ended, guessed, kept, limits, parser, recipe_in, spread, table, varied
 
 SPLITS = {"train": "train", "valid": "dev", "test": "test"}
 POSITIONS = ("sinusoidal", "shaw", "syntax")
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "text": {"kind": "bpe", "vocabulary": 4000},
     "system": {"kind": "bert", "width": 128, "heads": 4, "depth": 3, "hidden": 256, "context": 128, "segments": 1},
     "objective": {"kind": "masked", "trees": True, "whole_words": True},
@@ -43,28 +41,12 @@ def files(folder: Path) -> dict[str, str]:
 
 def plan(position: str, seed: int, asked: dict[str, Any]) -> Plan:
     """All that a result depends on, but for the data."""
-    system, train = {**SETTINGS["system"], "position": position}, {**SETTINGS["train"], **asked}
-    return {**SETTINGS, "seed": seed, "system": system, "train": train}
+    return varied(SETTINGS, seed, system={"position": position}, train=asked)
 
 
 def measure(plan: Plan, data: dict[str, str]) -> Result:
     """Train one model and let it guess."""
-    import regard
-    from regard.evaluate import evaluate
-    from regard.recipe import Recipe
-    from regard.systems import parameters
-
-    recipe = Recipe.parse({**recipe_in(plan), "data": data}, where="syntax.py")
-    with tempfile.TemporaryDirectory() as folder:
-        run = regard.load(regard.train(recipe, Path(folder) / "run", quiet=True))
-        told = json.loads((run.path / "report.json").read_text())["measured"]
-        found = evaluate([run])
-    return {
-        **{name: found[name] for name in ("loss", "accuracy", "unigram_entropy", "tokens")},
-        "parameters": parameters(run.model),
-        "steps": told["steps"],
-        "train_seconds": round(told["seconds"], 1),
-    }
+    return guessed({**recipe_in(plan), "data": data}, "syntax.py")
 
 
 def rows(results: list[Result]) -> list[list[str]]:
@@ -88,14 +70,9 @@ def rows(results: list[Result]) -> list[list[str]]:
 
 
 def arguments() -> argparse.Namespace:
-    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about = parser(__doc__, "syntax-benchmark")
     about.add_argument("folder", type=Path)
     about.add_argument("--positions", nargs="+", choices=POSITIONS, default=list(POSITIONS))
-    about.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    about.add_argument("--steps", type=int, help=f"of each training; by default {SETTINGS['train']['steps']}")
-    about.add_argument("--seconds", type=float, help="the most that a training may take")
-    about.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
-    about.add_argument("--out", type=Path, default=Path("runs/syntax-benchmark"))
     return about.parse_args()
 
 

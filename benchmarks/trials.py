@@ -1,9 +1,11 @@
 """What the measurements share: plans worked off by several processes, results that are kept, and tables of them."""
 
+import argparse
 import hashlib
 import json
 import statistics
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -87,3 +89,59 @@ def limits(steps: int | None, seconds: float | None) -> dict[str, Any]:
     """What was asked for of settings of a training."""
     found = {"steps": steps, "max_seconds": seconds}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def parser(about: str | None, out: str, *, seeds: Sequence[int] = (0, 1, 2), part: str = "") -> argparse.ArgumentParser:
+    """The options that all have which train; `part` names what limits of a training belong to, if not to the whole."""
+    found = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--seeds", type=int, nargs="+", default=list(seeds))
+    found.add_argument("--steps", type=int, help=f"of each {part or 'training'}, in place of its own")
+    found.add_argument("--seconds", type=float, help=f"the most that a {part or 'training'} may take")
+    found.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
+    found.add_argument("--out", type=Path, default=Path("runs") / out)
+    return found
+
+
+def varied(settings: Plan, seed: int, *, system: dict[str, Any], train: dict[str, Any]) -> Plan:
+    """Settings with another seed, and others of the system and of training."""
+    parts = {"system": {**settings["system"], **system}, "train": {**settings["train"], **train}}
+    return {**settings, "seed": seed, **parts}
+
+
+def trained(stages: Iterable[Plan], place: Path, where: str) -> tuple[Path, list[Result]]:
+    """A run that learnt stage after stage, each from the one before, and what each stage measured."""
+    import regard
+    from regard.recipe import Recipe
+
+    out, told = None, []
+    for number, values in enumerate(stages):
+        recipe = Recipe.parse(values, where=where)
+        out = regard.train(recipe, place / str(number), start_from=out, quiet=True)
+        told.append(json.loads((out / "report.json").read_text())["measured"])
+    assert out is not None
+    return out, told
+
+
+def guessed(values: Plan, where: str) -> Result:
+    """What one model learns to guess of the hidden words of its test."""
+    import regard
+    from regard.evaluate import evaluate
+    from regard.systems import parameters
+
+    with tempfile.TemporaryDirectory() as folder:
+        out, (told,) = trained([values], Path(folder), where)
+        run = regard.load(out, device=device_of(values))
+        found = evaluate([run])
+    return {
+        **{name: found[name] for name in ("loss", "accuracy", "unigram_entropy", "tokens")},
+        "parameters": parameters(run.model),
+        "steps": told["steps"],
+        "train_seconds": round(told["seconds"], 1),
+    }
+
+
+def device_of(values: Plan) -> str:
+    """Where a training with these settings runs."""
+    from regard.train.device import choose_device
+
+    return str(choose_device(values["train"].get("device", "auto")))

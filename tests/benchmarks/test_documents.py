@@ -1,26 +1,22 @@
 """The script that measures the document table: what differs, what is read, and that nothing is measured twice."""
 
 import argparse
-import importlib.util
 import json
 import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import document_data as files
+import document_plans as plans
+import documents as script
 import pytest
 
 from regard.recipe import Recipe
 from regard.systems import built, parameters
 from regard.text import Text, Tokenizer
 from regard.train.run import check
-from tests.docs.pages import ROOT
 
-SPEC = importlib.util.spec_from_file_location("documents_benchmark", ROOT / "benchmarks" / "documents.py")
-assert SPEC is not None and SPEC.loader is not None
-script = importlib.util.module_from_spec(SPEC)
-sys.modules[SPEC.name] = script  # where a dataclass looks for its types
-SPEC.loader.exec_module(script)
 GIVEN = argparse.Namespace(scale="full", steps=None, seconds=None, device="cpu", compile=False)
 EVERY = [(data, name) for data in script.DATA for name in script.ROWS]
 ABSTRACT = {"source": ["We read  papers.", "They are long.\n"], "target": ["we read .", "papers are long ."]}
@@ -64,32 +60,33 @@ def test_rows_are_about_equal_in_size(data: str) -> None:
 def test_documents_of_the_test_fit_the_longest_input_and_pass_all_others() -> None:
     """With a start, an end and room for the longest summary."""
     chosen = script.SCALES["full"]
-    short = [text for row in script.documents("train", 3000, 30, 150) for text in row.values()]
+    short = [text for row in files.documents("train", plans.Documents(3000, 30, 150)) for text in row.values()]
     tokenizer = Tokenizer.train(short, Text(kind="wordpiece"))
-    rows = list(script.documents("test", 5, chosen.words, chosen.words))
+    rows = list(files.documents("test", replace(chosen.test, count=5)))
     lengths = [len(tokenizer.encode(row["source"])) for row in rows]
-    assert min(lengths) > 7500 and 10_700 < max(lengths) <= 11_000 - 1 - script.WRITTEN
+    assert min(lengths) > 7500 and 10_700 < max(lengths) <= 11_000 - 1 - plans.WRITTEN
 
 
 def test_documents_are_those_of_the_corpus_and_longer_ones_are_rarer() -> None:
-    rows = list(script.documents("train", 300, 30, 960))
-    assert rows == list(script.documents("train", 300, 30, 960))
+    asked = plans.Documents(300, 30, 960)
+    rows = list(files.documents("train", asked))
+    assert rows == list(files.documents("train", asked))
     lengths = [len(row["source"].split()) for row in rows]
     assert max(lengths) <= 960 and sum(length < 60 for length in lengths) > 100
     assert all(re.fullmatch(r"(\w+ [^.]+\. ?){2,4}", row["target"]) for row in rows)
 
 
 def test_an_abstract_is_one_text_and_all_its_summaries_count_in_the_test(tmp_path: Path) -> None:
-    assert script.pair(ABSTRACT, "train") == {
+    assert files.pair(ABSTRACT, "train") == {
         "source": "We read papers. They are long.",
         "target": "we read .",
         "targets": [],
     }
-    row = script.pair(ABSTRACT, "test")
-    assert script.references(row) == ABSTRACT["target"]
-    assert script.references(script.pair(ABSTRACT, "train")) == ["we read ."]
+    row = files.pair(ABSTRACT, "test")
+    assert files.references(row) == ABSTRACT["target"]
+    assert files.references(files.pair(ABSTRACT, "train")) == ["we read ."]
     (tmp_path / "scitldr-test.jsonl").write_text("".join(json.dumps({**row, "target": t}) + "\n" for t in ("x", "y")))
-    found = script.baselines("scitldr", tmp_path)
+    found = files.baselines("scitldr", tmp_path / "scitldr-test.jsonl")
     assert found == {"the summary of another document": 0, "the first sentence": pytest.approx(80.0)}
 
 
@@ -120,7 +117,7 @@ def test_it_is_a_command_and_measures_nothing_twice(
     monkeypatch.setitem(script.SCALES, "tiny", replace(tiny, stages=tuple(replace(s, steps=1) for s in tiny.stages)))
     for name in ("train", "dev", "test"):
         (tmp_path / f"{name}.jsonl").write_text(f"{json.dumps(ABSTRACT)}\n" * 9)
-    monkeypatch.setattr(script, "vocabulary", lambda scale: 0)
+    monkeypatch.setattr(plans, "vocabulary", lambda scale: 0)
     words = ["--data", "articles", "scitldr", "--scale", "tiny", "--seeds", "3", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", ["documents.py", str(tmp_path), *words, "--out", str(tmp_path / "out")])
     script.main()

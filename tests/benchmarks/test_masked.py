@@ -1,18 +1,13 @@
 """The script that compares ways of looking: equal but for the attention, three seeds in a table, nothing twice."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
+import masked as script
 import pytest
 
-from tests.docs.pages import ROOT
 from tests.helpers import lines_file, refused
 
-SPEC = importlib.util.spec_from_file_location("masked_benchmark", ROOT / "benchmarks" / "masked.py")
-assert SPEC is not None and SPEC.loader is not None
-script = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(script)
 TINY = {
     "text": {"kind": "char"},
     "system": {"kind": "bert", "width": 16, "heads": 2, "depth": 1, "hidden": 16, "context": 160, "segments": 1},

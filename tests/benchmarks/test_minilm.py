@@ -1,22 +1,17 @@
 """The script that holds vectors of sentences against those of `transformers`, on a tiny model."""
 
-import importlib.util
 from pathlib import Path
 
+import minilm
 import pytest
 import torch
 from transformers import BertModel
 
 from regard.checkpoint import load
 from regard.interop import import_model
-from tests.docs.pages import ROOT
 from tests.helpers import refused
 from tests.interop.folders import written
 
-SPEC = importlib.util.spec_from_file_location("minilm", ROOT / "benchmarks" / "minilm.py")
-assert SPEC is not None and SPEC.loader is not None
-minilm = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(minilm)
 TEXTS = ("the dog crosses the road", "a cafe, a dog", "京", "the dogs")
 
 

@@ -1,11 +1,11 @@
 """The script that measures order and length: what differs, what is told of it, and that nothing is measured twice."""
 
-import importlib.util
 import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import order as script
 import pytest
 
 from regard.attention.schemes import POSITIONS
@@ -13,13 +13,7 @@ from regard.recipe import Recipe
 from regard.systems import built, parameters
 from regard.systems.long import ATTENTIONS
 from regard.train.run import check
-from tests.docs.pages import ROOT
 
-SPEC = importlib.util.spec_from_file_location("order_benchmark", ROOT / "benchmarks" / "order.py")
-assert SPEC is not None and SPEC.loader is not None
-script = importlib.util.module_from_spec(SPEC)
-sys.modules[SPEC.name] = script  # where a dataclass looks for its types
-SPEC.loader.exec_module(script)
 EVERY = [(name, variant) for name, table in script.TABLES.items() for variant in table.variants]
 TINY = {"width": 16, "heads": 2, "hidden": 16, "depth": 1}
 

@@ -1,23 +1,17 @@
 """The script that translates in three runtimes, on a tiny model that has learnt nothing."""
 
-import importlib.util
 import random
 from pathlib import Path
 
 import pytest
+import roads
 import torch
 
 from regard.checkpoint import Run, load
 from regard.interop import export_model
 from tests.cli.shell import fine, settings
-from tests.docs.pages import ROOT
 from tests.helpers import lines_file, refused
 from tests.interop.tiny import tiny
-
-SPEC = importlib.util.spec_from_file_location("roads", ROOT / "benchmarks" / "roads.py")
-assert SPEC is not None and SPEC.loader is not None
-roads = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(roads)
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,15 @@
 """The script that measures trees: the same for all positions but the position, and nothing is measured twice."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
 
 import pytest
+import syntax as script
 
 from tests.data.trees import conllu, sentences
-from tests.docs.pages import ROOT
 from tests.helpers import refused
 
-SPEC = importlib.util.spec_from_file_location("syntax_benchmark", ROOT / "benchmarks" / "syntax.py")
-assert SPEC is not None and SPEC.loader is not None
-script = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(script)
 TINY = {
     "text": {"kind": "word"},
     "system": {"kind": "bert", "width": 16, "heads": 2, "depth": 1, "hidden": 16, "context": 16, "segments": 1},

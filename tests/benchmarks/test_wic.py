@@ -1,6 +1,5 @@
 """The script that measures WiC: words found by their place, a threshold set where it is best, words alone as chance."""
 
-import importlib.util
 import json
 import sys
 from dataclasses import replace
@@ -9,16 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import wic
 
 from regard.recipe import Recipe
-from tests.docs.pages import ROOT
 from tests.evaluate.test_vectors import run
 from tests.helpers import lines_file, refused
 
-SPEC = importlib.util.spec_from_file_location("wic", ROOT / "benchmarks" / "wic.py")
-assert SPEC is not None and SPEC.loader is not None
-wic = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(wic)
 LINES = [
     "bank\tN\t1-3\ta bank of grass\twe sit on banks here",
     "run\tV\t0-1\trun home\tto run",
