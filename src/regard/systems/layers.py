@@ -86,16 +86,8 @@ class Layers(Long, Gating, Rotation):
                 raise UserError(f"system.{name} = {getattr(self, name)}; it must be 0 (automatic) or more")
         if not self.head_width:
             head_width(self.width, self.heads)
-        if self.feedforward != EXPERTS:
-            gating = {field.name for field in fields(Gating)}
-            unused("system", self, gating, f"system.feedforward is '{self.feedforward}'")
         one_of("system.bias_at", self.bias_at, BIASED)
-        if not self.bias:
-            unused("system", self, ("bias_at",), "system.bias is false")
-        if self.position != "rotary":
-            unused("system", self, ROTARY, f"system.position is '{self.position}'")
-        if self.position not in ("shaw", "syntax"):
-            unused("system", self, ("farthest",), f"system.position is '{self.position}'")
+        self._all_used()
         if self.position == "syntax" and not self.whole:
             raise UserError(
                 "system.position = 'syntax' needs trees: a text has none before it is written, and sources are given "
@@ -106,6 +98,23 @@ class Layers(Long, Gating, Rotation):
                 f"system.position = '{self.position}' is about distances, and a mix of all tokens stands nowhere; "
                 "with system.attention = 'linformer' take sinusoidal, learned or rotary"
             )
+
+    def _all_used(self) -> None:
+        """Stop where a setting would change nothing beside the others."""
+        if self.feedforward != EXPERTS:
+            gating = {field.name for field in fields(Gating)}
+            unused("system", self, gating, f"system.feedforward is '{self.feedforward}'")
+        if self.feedforward == NONE:
+            unused("system", self, ("hidden",), f"system.feedforward is '{NONE}'")
+        if self.normalizer == "none":  # the head that guesses words has a norm beside those of the layers
+            names = ("norm",) if self.whole else ("norm", "epsilon")
+            unused("system", self, names, "system.normalizer is 'none'")
+        if not self.bias:
+            unused("system", self, ("bias_at",), "system.bias is false")
+        if self.position != "rotary":
+            unused("system", self, ROTARY, f"system.position is '{self.position}'")
+        if self.position not in ("shaw", "syntax"):
+            unused("system", self, ("farthest",), f"system.position is '{self.position}'")
 
     @property
     def each(self) -> int:
