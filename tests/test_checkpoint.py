@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import regard
-from regard.attention.schemes import POSITIONS
+from regard.attention.schemes import POSITIONS, TREES
 from regard.checkpoint import (
     CONFIG,
     FORMAT,
@@ -233,7 +233,7 @@ def test_weights_that_do_not_fit_the_configuration_are_named(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["gpt", "bert", "transformer"])
-@pytest.mark.parametrize("position", [name for name in POSITIONS if name not in ("learned", "syntax")])
+@pytest.mark.parametrize("position", [name for name in POSITIONS if name not in ("learned", *TREES)])
 def test_a_run_may_read_longer_texts_than_it_was_trained_on(tmp_path: Path, kind: str, position: str) -> None:
     """The same weights, so what it was trained on it reads as before."""
     model = written(tmp_path, kind, position=position).eval()

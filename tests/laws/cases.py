@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from regard.attention.schemes import TREES
 from regard.place import Place
 from regard.systems import SYSTEMS, System, built
 from regard.systems.encoder import Encoding
@@ -116,7 +117,7 @@ def cases() -> list[Any]:
                 continue  # refused: it would see what follows (systems/test_long.py)
             if choice.get("feedforward") == "experts" and kind == "bert":
                 continue  # refused: nothing would balance them
-            if choice.get("position") == "syntax" and not system.whole:
+            if choice.get("position") in TREES and not system.whole:
                 continue  # refused: what is written has no tree (attention/test_structure.py)
             untied = "none" if isinstance(known.get("tied"), str) else False
             settings = {**choice, "tied": untied} if "tied" in choice else dict(choice)

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from regard.attention.schemes import POSITIONS
+from regard.attention.schemes import POSITIONS, TREES
 from regard.place import Place
 from tests.helpers import NEAR, recipe
 
-SCHEMES = [name for name in POSITIONS if name != "syntax"]
+SCHEMES = [name for name in POSITIONS if name not in TREES]
 
 
 def vectors(position: str, tokens: torch.Tensor) -> torch.Tensor:

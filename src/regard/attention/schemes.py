@@ -52,13 +52,32 @@ class Each(Position):
         return self.make()
 
 
-SCHEMES: dict[str, Callable[[Site], Position]] = {
-    "none": lambda site: Position(),
-    "rotary": lambda site: Rotary(site.head_width, site.turns),
-    "buckets": lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS),
-    "alibi": lambda site: Alibi(site.heads),
-    "shaw": lambda site: Each(lambda: Shaw(site.head_width, site.farthest)),
-    "syntax": lambda site: Syntax(site.width, size=site.std, each=site.head_width, reach=site.farthest),
+@dataclass(frozen=True)
+class Scheme:
+    """How a scheme is made, and what it asks for.
+
+    `relative` where it asks how far apart two tokens stand, `clipped` where it learns a vector for each distance up to
+    the farthest, `trees` where each text needs the tree of its sentence.
+    """
+
+    make: Callable[[Site], Position]
+    relative: bool = False
+    clipped: bool = False
+    trees: bool = False
+
+
+SCHEMES = {
+    "none": Scheme(lambda site: Position()),
+    "rotary": Scheme(lambda site: Rotary(site.head_width, site.turns)),
+    "buckets": Scheme(lambda site: Buckets(site.heads, ahead=site.ahead, std=BIAS), relative=True),
+    "alibi": Scheme(lambda site: Alibi(site.heads), relative=True),
+    "shaw": Scheme(lambda site: Each(lambda: Shaw(site.head_width, site.farthest)), relative=True, clipped=True),
+    "syntax": Scheme(
+        lambda site: Syntax(site.width, size=site.std, each=site.head_width, reach=site.farthest),
+        relative=True,
+        clipped=True,
+        trees=True,
+    ),
 }
 TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal": lambda site, columns, size: Sinusoid(columns, size),
@@ -67,7 +86,9 @@ TABLES: dict[str, Callable[[Site, int, float], Table]] = {
     "sinusoidal-fairseq": lambda site, columns, size: Split(columns, size, first=2),
     "learned": lambda site, columns, size: Learned(columns, site.limit, site.std),
 }
-RELATIVE = ("buckets", "alibi", "shaw", "syntax")  # they ask how far apart two tokens stand
+RELATIVE = [name for name, scheme in SCHEMES.items() if scheme.relative]
+CLIPPED = [name for name, scheme in SCHEMES.items() if scheme.clipped]
+TREES = [name for name, scheme in SCHEMES.items() if scheme.trees]
 POSITIONS = (*SCHEMES, *TABLES)
 PLACES = ("input", "heads", "concatenated")
 
@@ -81,7 +102,7 @@ def position(kind: str, place: str, site: Site) -> Position:
     if kind in SCHEMES:
         if place != "input":
             raise UserError(f"position '{kind}' has no table to put at '{place}'; leave position_at out")
-        return SCHEMES[kind](site)
+        return SCHEMES[kind].make(site)
     table = TABLES[kind]
     if place == "input":
         return Added(table(site, site.width, site.std))

@@ -11,6 +11,7 @@ from torch.nn.functional import gelu
 
 from regard.attention.heads import initialise
 from regard.attention.positions import Position
+from regard.attention.schemes import TREES
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding
 from regard.errors import UserError, at_least, one_of
@@ -100,7 +101,7 @@ class SegmentEmbedding(Embedding):
 class BidirectionalTransformer(Encoder):
     def __init__(self, settings: Bert, encoder: Stack, head: Head, vocabulary: int):
         super().__init__(settings, vocabulary)
-        self.encoder, self.trees = encoder, settings.position == "syntax"
+        self.encoder, self.trees = encoder, settings.position in TREES
         self.finish(head)
 
     @property

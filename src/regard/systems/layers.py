@@ -10,7 +10,7 @@ from regard.attention.heads import MultiHead, head_width
 from regard.attention.look import Look
 from regard.attention.patterns import everyone
 from regard.attention.positions import Position
-from regard.attention.schemes import RELATIVE, Site, position
+from regard.attention.schemes import CLIPPED, RELATIVE, TREES, Site, position
 from regard.attention.scores import SCORES
 from regard.blocks.block import Block, Stack
 from regard.blocks.embedding import Embedding, Unembedding
@@ -46,9 +46,9 @@ class Layers(Long, Gating, Rotation):
 
     `hidden` 0 means four times the width, `groups` 0 as many key-value heads as heads, `head_width` 0 that the heads
     split the width. `epsilon` is what norms add to the variance. `farthest` is the largest distance that positions
-    with vectors for distances, "shaw" and "syntax", tell apart. Only what is read whole has a tree (`whole`), which
-    "syntax" needs. Where there is a `bias`, `bias_at` says in which layers: all, those of attention, those that make
-    queries, keys and values ("heads"), or those of feed-forward.
+    with a vector for each tell apart. Only what is read whole has a tree (`whole`), which some positions need. Where
+    there is a `bias`, `bias_at` says in which layers: all, those of attention, those that make queries, keys and values
+    ("heads"), or those of feed-forward.
     """
 
     whole: ClassVar[bool] = False
@@ -88,10 +88,10 @@ class Layers(Long, Gating, Rotation):
             head_width(self.width, self.heads)
         one_of("system.bias_at", self.bias_at, BIASED)
         self._all_used()
-        if self.position == "syntax" and not self.whole:
+        if self.position in TREES and not self.whole:
             raise UserError(
-                "system.position = 'syntax' needs trees: a text has none before it is written, and sources are given "
-                "without; take system.kind = 'bert', or another position such as 'shaw'"
+                f"system.position = '{self.position}' needs trees: a text has none before it is written, and sources "
+                "are given without; take system.kind = 'bert', or another position such as 'shaw'"
             )
         if self.attention == "linformer" and self.position in RELATIVE:
             raise UserError(
@@ -113,7 +113,7 @@ class Layers(Long, Gating, Rotation):
             unused("system", self, ("bias_at",), "system.bias is false")
         if self.position != "rotary":
             unused("system", self, ROTARY, f"system.position is '{self.position}'")
-        if self.position not in ("shaw", "syntax"):
+        if self.position not in CLIPPED:
             unused("system", self, ("farthest",), f"system.position is '{self.position}'")
 
     @property

@@ -68,7 +68,7 @@ def sayable(run: Run) -> None:
     if system.feedforward == EXPERTS:
         raise UserError("system.feedforward = 'experts' is not exported to ONNX: a graph takes the same way every time")
     if model.trees:
-        raise UserError("system.position = 'syntax' is not exported to ONNX: it would need a parser beside it")
+        raise UserError(f"system.position = '{system.position}' is not exported to ONNX: it would need a parser")
 
 
 def described(run: Run) -> dict[str, Any]:
