@@ -144,7 +144,7 @@ def test_options_of_other_tasks_are_refused(folder: Path) -> None:
 
 
 def test_labels_and_data_that_do_not_fit_are_named(folder: Path, place: Place) -> None:
-    strange = lines_file(folder / "strange.tsv", ["the soup was good\thappy", "the tea was bad\tsadd"])
+    strange = lines_file(folder / "strange.tsv", ["text\tlabel", "the soup was good\thappy", "the tea was bad\tsadd"])
     wanted = "record 2 has the label 'sadd', which the run does not know; did you mean 'sad'?"
     refused("evaluate", folder / "rnn", "--data", strange, because=wanted)
     options = settings(f"data.train={folder / 'train.tsv'}", f"data.valid={strange}", tiny=False)

@@ -201,11 +201,11 @@ def test_data_that_does_not_fit_is_named(folder: Path) -> None:
         refused("train", "bilstm-tagger", "--quiet", "--out", folder / "x", *options, because=because)
 
     uneven = lines_file(folder / "uneven.tsv", ["a b\tX Y", "a b\tX"] * 20)
-    train(f"data.train={uneven}", because="record 2 has 2 word(s) and 1 tag(s)")
+    train(f"data.train={uneven}", because=f"{uneven} line 2 has 2 word(s) and 1 tag(s)")
     alike = lines_file(folder / "alike.tsv", ["a b\tX X"] * 40)
     train(f"data.train={alike}", because="every word has the tag 'X'; there is nothing to tell apart")
     train("data.train=road", because="needed: words and tags")
-    other = lines_file(folder / "other.tsv", ["The dogs\tQ R"])
+    other = lines_file(folder / "other.tsv", ["words\ttags", "The dogs\tQ R"])
     refused(
         "evaluate", folder / "rnn", "--data", other, because="the run knows none of its tags (Q, R), but AUX, DET, NOUN"
     )

@@ -122,18 +122,27 @@ def test_a_sentence_without_a_tree_is_told_by_its_line(tmp_path: Path, rows: lis
         assert len(read(path, ("words", "tags"))) == 1, "who asks for no tree is not stopped"
 
 
-def test_other_formats_are_told_by_record(tmp_path: Path) -> None:
+def test_a_mistake_in_a_table_is_told_by_its_line(tmp_path: Path) -> None:
     path = lines_file(tmp_path / "a.tsv", ["a b\t2 0", "c d e\t2 0 2"])
     assert read(path) == [("a b", "2 0"), ("c d e", "2 0 2")]
     for heads, message in (
-        ("2", "record 2 has 2 word(s) and the heads '2'"),
-        ("2 x", "record 2 has 2 word(s) and the heads '2 x'"),
-        ("2 1", "record 2: 'c' and all others hang on a word"),
-        ("0 3", "record 2: 'd' hangs on word 3 of 2"),
+        ("2", "line 3 has 2 word(s) and the heads '2'"),
+        ("2 x", "line 3 has 2 word(s) and the heads '2 x'"),
+        ("2 1", "line 3: 'c' and all others hang on a word"),
+        ("0 3", "line 3: 'd' hangs on word 3 of 2"),
     ):
-        path = lines_file(tmp_path / "b.tsv", ["a b\t2 0", f"c d\t{heads}"])
-        with refused(message):
-            prepare(Data(train=path, valid=path), Text(), TASK, context=9, folder=tmp_path / "t", say=str)
+        tsv = lines_file(tmp_path / "b.tsv", ["words\theads", "a b\t2 0", f"c d\t{heads}"])
+        rows = ['{"words": ["a", "b"], "heads": "2 0"}', "", f'{{"words": ["c", "d"], "heads": "{heads}"}}']
+        for path in (tsv, lines_file(tmp_path / "b.jsonl", rows)):
+            with refused(f"{path} {message}"):
+                read(path)
+
+
+def test_a_mistake_in_two_parallel_files_is_told_by_record(tmp_path: Path) -> None:
+    words, heads = lines_file(tmp_path / "a.words", ["a b", "c d"]), lines_file(tmp_path / "a.heads", ["2 0", "2"])
+    with refused(f"{words} {heads}: record 2 has 2 word(s) and the heads '2'"):
+        data = Data(train=(words, heads), valid=(words, heads))
+        prepare(data, Text(), TASK, context=9, folder=tmp_path / "t", say=str)
 
 
 def test_plain_text_has_no_trees(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from regard.data import parser as module
 from regard.data.parser import Parser, attached, shape, train_parser
 from regard.data.trees import grown
+from regard.errors import WorldError
 from tests.helpers import refused
 
 NOUNS, VERBS, ENDS = ("dog", "cat", "cow", "hen"), ("sees", "likes", "hears"), (".", "!")
@@ -82,6 +83,26 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
 def test_what_udpipe_refuses_is_told(tmp_path: Path) -> None:
     with refused("UDPipe trains no parser from these trees"):
         train_parser([], tmp_path / "parser.udpipe", rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [
+        ("kill -KILL $$", "the training of the parser ran out of memory, or was killed from outside: data.records"),
+        ("echo MemoryError >&2; exit 1", "the training of the parser ran out of memory"),
+        ("kill -TERM $$", "the training of the parser was ended by SIGTERM"),
+        ("echo 'OSError: No space left on device' >&2; exit 1", "failed: OSError: No space left on device"),
+    ],
+)
+def test_a_training_that_dies_is_no_mistake_in_the_trees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, message: str
+) -> None:
+    process = tmp_path / "python"
+    process.write_text(f"#!/bin/sh\n{ending}\n")
+    process.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(process))
+    with refused(message, WorldError):
+        train_parser(sentences(9, seed=1), tmp_path / "parser.udpipe", rounds=1)
 
 
 def test_without_udpipe_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_the_report_counts_what_was_lost_and_what_stands_in_two_splits(prepared:
 
 
 def test_the_report_can_be_read(prepared: Prepared) -> None:
-    assert report_lines(prepared.report) == [
+    assert report_lines(prepared.report)[-3:] == [
         "train: 4 of 6 records, 11 tokens, longest 7; 1 dropped as longer than 5 tokens; 1 empty; 1 duplicated",
         "valid: 2 of 2 records, 5 tokens, longest 2; 1 unknown tokens; 1 also in train",
         "test: 4 of 4 records, 9 tokens, longest 2; 1 duplicated; 2 also in train",

@@ -49,6 +49,23 @@ def test_a_tsv_is_read_in_order_without_a_header_and_by_name_with_one(tmp_path: 
     assert read(bare, columns=TEXT, text=0) == [("one",), ("two",)]
 
 
+def test_a_first_line_that_is_no_header_is_said_to_be_a_record(tmp_path: Path) -> None:
+    """Names that are not asked for look like any text: whoever reads what was made of them can tell."""
+
+    def told(*lines: str, **called: str | int) -> str:
+        path = lines_file(tmp_path / "a.tsv", list(lines))
+        return open_files((path,), Columns(PAIR, called), document="file").told.removeprefix(path)
+
+    assert told("en\tde", "one\teins") == " has no line of names: its first line is a record, source 'en', target 'de'"
+    assert (
+        told("a\t" + "b " * 40)
+        == f" has no line of names: its first line is a record, source 'a', target '{'b ' * 13} ...'"
+    )
+    by_number = " is read by number: its first line is a record, source 'de', target 'en'"
+    assert told("en\tde", "one\teins", source=1, target=0) == by_number
+    assert told("source\ttarget", "one\teins") == told("en\tde", "one\teins", source="en", target="de") == ""
+
+
 def test_fields_name_the_columns_of_a_tsv(tmp_path: Path) -> None:
     named = lines_file(tmp_path / "a.tab", ["de\ten", "eins\tone"])
     bare = lines_file(tmp_path / "b.tsv", ["x\teins\tone"])
@@ -143,6 +160,8 @@ def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
 BROKEN = {
     "bad.txt": (b"one\ntw\xff\n", TEXT, "line 2: not UTF-8 (invalid start byte at byte 2)"),
     "utf16.txt": ("one".encode("utf-16"), TEXT, "line 1: not UTF-8"),
+    "capital.tsv": (b"Source \tTARGET\na\tb\n", PAIR, "line 1 names Source , TARGET: names are source and target"),
+    "wide.tsv": (b"a\tb\tc\n", PAIR, "line 1: 3 columns, 2 are needed: say which with data.fields.source and"),
     "half.tsv": (b"source\tde\none\teins\n", PAIR, "line 1 names source but not target: say which is which"),
     "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
     "open.csv": (b'source,target\n"two,zwei\na,b\n', PAIR, "line 2: not CSV (unexpected end of data) in the row that"),
@@ -188,6 +207,8 @@ def test_a_missing_column_is_named_with_those_that_there_are(tmp_path: Path) -> 
     path = lines_file(tmp_path / "a.tsv", ["en\tde", "one\teins"])
     with refused(f"{path} line 1: no columns named deutsch (there are en, de)"):
         read(path, source="en", target="deutsch")
+    with refused(f"{path} line 1: data.fields.source and data.fields.target are all names, or all numbers from 0"):
+        read(path, source=0)
 
 
 def test_the_number_of_files_must_fit_the_columns(tmp_path: Path) -> None:

@@ -13,32 +13,22 @@ import numpy as np
 
 from regard.data.batch import Batch
 from regard.data.batching import Bucketed
+from regard.data.given import hung
 from regard.data.sentences import write_sentences
 from regard.data.sources import Source
 from regard.data.store import Counts, Store
 from regard.data.texts import IN_ORDER, Make
-from regard.data.trees import NoTree, grown, planted, spread
-from regard.errors import UserError
+from regard.data.trees import planted, spread
 from regard.shapes import Int
 from regard.text import Tokenizer
-from regard.text.words import Spelt, given_words
+from regard.text.words import Spelt
 
 MOST = 2**16  # words of a sentence
 
 
 def sentences(source: Source) -> Iterator[tuple[list[str], Int[np.ndarray, "3 words"]]]:
     """The words of each record and their tree."""
-    for number, record in enumerate(source, 1):
-        words, heads = map(given_words, record)
-        if len(words) != len(heads) or not all(map(str.isdecimal, heads)):
-            raise UserError(
-                f"{source.name}: record {number} has {len(words)} word(s) and the heads '{record[1]}': each word "
-                "needs the number of the word it hangs on, 0 for the root"
-            )
-        try:
-            yield words, grown(list(map(int, heads))) if words else np.zeros((3, 0), np.int64)
-        except NoTree as wrong:
-            raise UserError(f"{source.name}: record {number}: '{words[wrong.word]}' {wrong.what}") from None
+    return (hung(record, f"{source.name}: record {number}") for number, record in enumerate(source, 1))
 
 
 def write_parsed(source: Source, tokenizer: Tokenizer, folder: Path, **how: Any) -> tuple[list[Store], Counts]:

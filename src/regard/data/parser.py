@@ -6,6 +6,7 @@ and how it ends, by which words that were never seen are known.
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.parse import Parse, around_gaps
-from regard.errors import UserError
+from regard.errors import UserError, WorldError
 from regard.text.gaps import GAP
 
 Hung = tuple[Sequence[str], Sequence[int]]  # words, and the number of the word that each hangs on
@@ -30,6 +31,7 @@ OPTIONS = {
 }
 ENDING = 3  # letters
 UNSEEN = "<gap>"  # a word of which nothing is known
+REFUSED = 3  # the exit code where UDPipe says that it can learn nothing from the trees
 
 
 class Parser:
@@ -67,8 +69,28 @@ def train_parser(sentences: Iterable[Hung], out: Path, *, rounds: int) -> None:
     command = [sys.executable, "-m", "regard.data.parser", str(out), str(rounds)]
     done = subprocess.run(command, input=rows.encode(), capture_output=True)
     if done.returncode:
-        told = done.stderr.decode(errors="replace").strip().splitlines()
-        raise UserError(f"UDPipe trains no parser from these trees: {told[-1] if told else 'it gives no reason'}")
+        raise failure(done.returncode, done.stderr.decode(errors="replace").strip().splitlines())
+
+
+def failure(code: int, told: Sequence[str]) -> UserError | WorldError:
+    """What ended that process: the trees, in UDPipe's words, or the world."""
+    why = told[-1] if told else "it gives no reason"
+    if code == REFUSED:
+        return UserError(f"UDPipe trains no parser from these trees: {why}")
+    if code == -signal.SIGKILL or "MemoryError" in why:
+        return WorldError(
+            "the training of the parser ran out of memory, or was killed from outside: "
+            "data.records takes fewer trees, data.parser = 0 trains none"
+        )
+    if code < 0:
+        return WorldError(f"the training of the parser was ended by {name_of(-code)}; data.parser = 0 trains none")
+    return WorldError(f"the training of the parser failed: {why}")
+
+
+def name_of(number: int) -> str:
+    """SIGTERM for 15."""
+    known = {each.value: each.name for each in signal.Signals}
+    return known.get(number, f"signal {number}")
 
 
 def learn(rows: Iterable[bytes], out: Path, rounds: int) -> None:
@@ -80,7 +102,8 @@ def learn(rows: Iterable[bytes], out: Path, rounds: int) -> None:
     options = ";".join(f"{name}={value}" for name, value in {**OPTIONS, "iterations": rounds}.items())
     made = kit.Trainer.train("morphodita_parsito", given, kit.Sentences(), "none", "none", options, error)
     if error.occurred():
-        sys.exit(error.message)
+        print(error.message, file=sys.stderr)
+        sys.exit(REFUSED)
     out.write_bytes(made)
 
 

@@ -3,35 +3,36 @@
 A record is a tuple of texts, one for each column that the objective asks for. Broken input stops with file and line.
 """
 
-import csv
 import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from regard.data import conllu
+from regard.data.given import CHECKS, HEADS
+from regard.data.tables import Columns, Numbered, csv_rows, tab_rows, table, without_header
 from regard.errors import UserError
 
 Record = tuple[str, ...]
 LISTED = ("words", "tags")  # columns that hold one entry for each word
 TABLES = (".tsv", ".tab", ".csv")
 COLUMNED = (".jsonl", ".ndjson", ".conllu", *TABLES)  # endings of files that name what they hold
-LONGEST = 2**30  # characters of a cell
-HEADS = "heads"  # the column with the number of the word that each word hangs on; it is no text
 
 
 @dataclass(frozen=True)
 class Source:
-    """Records that can be read again and again. `joined` records are pieces of one document."""
+    """Records that can be read again and again. `joined` records are pieces of one document. `told` is what a reader
+    should know of how they were read."""
 
     name: str
     read: Callable[[], Iterator[Record]]
     size: int
     joined: bool = False
+    told: str = ""
 
     def __len__(self) -> int:
         return self.size
@@ -54,18 +55,6 @@ class Source:
         return Source(name, lambda: islice(self.read(), start, stop), stop - start, self.joined)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Which columns to read, what they are called in a TSV header or a JSONL object, and which tags of CoNLL-U."""
-
-    names: tuple[str, ...]
-    called: dict[str, str | int] = field(default_factory=dict)
-    tags: str = "upos"
-
-    def label(self, name: str) -> str | int:
-        return self.called.get(name, name)
-
-
 def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> Source:
     """The source that one path or several name; the ending decides the format."""
     files = [existing(Path(path)) for path in paths]
@@ -76,9 +65,9 @@ def open_files(paths: tuple[str, ...], columns: Columns, *, document: str) -> So
         return parallel(files)
     path = files[0]
     if path.suffix in (".jsonl", ".ndjson"):
-        return counted(str(path), lambda: jsonl(path, columns))
+        return counted(str(path), lambda: sound(jsonl(path, columns), path, columns))
     if path.suffix in TABLES:
-        return counted(str(path), lambda: table(path, columns))
+        return table_source(path, columns)
     if path.suffix == ".conllu":
         return treebank(path, columns)
     if columns.names == ("first", "second"):
@@ -121,13 +110,13 @@ def counted(name: str, read: Callable[[], Iterator[Record]], *, joined: bool = F
     return Source(name, read, sum(1 for _ in read()), joined)
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def lines(path: Path) -> Iterator[Numbered]:
     """The numbered lines of a file."""
     with path.open("rb") as file:
         yield from decoded(file, str(path))
 
 
-def decoded(raw_lines: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+def decoded(raw_lines: Iterable[bytes], name: str) -> Iterator[Numbered]:
     """Numbered lines with their ends. Only `\\n` ends a line; a byte-order mark is dropped."""
     for number, raw in enumerate(raw_lines, 1):
         try:
@@ -177,7 +166,27 @@ def treebank(path: Path, columns: Columns) -> Source:
     raise UserError(f"{path} holds words, tags and heads, or text; needed: {' and '.join(columns.names)}")
 
 
-def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
+def table_source(path: Path, columns: Columns) -> Source:
+    """The rows of a table. Whether the first one was taken for a header is no secret."""
+    comma = path.suffix == ".csv"
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        return csv_rows(lines(path), str(path)) if comma else tab_rows(lines(path))
+
+    source = counted(str(path), lambda: sound(table(rows(), str(path), columns, comma=comma), path, columns))
+    return replace(source, told=without_header(next(rows())[1], str(path), columns))
+
+
+def sound(records: Iterable[tuple[int, Record]], path: Path, columns: Columns) -> Iterator[Record]:
+    """Numbered records, each checked where its columns belong together word by word."""
+    check = CHECKS.get(columns.names)
+    for number, record in records:
+        if check is not None:
+            check(record, f"{path} line {number}")
+        yield record
+
+
+def jsonl(path: Path, columns: Columns) -> Iterator[tuple[int, Record]]:
     for number, line in lines(path):
         if not line.strip():
             continue
@@ -188,7 +197,7 @@ def jsonl(path: Path, columns: Columns) -> Iterator[Record]:
         if not isinstance(row, dict):
             raise UserError(f"{path} line {number}: expected an object, found {type(row).__name__}")
         found = {name: columns.label(name) for name in columns.names}
-        yield tuple(text_of(row, key, f"{path} line {number}", name) for name, key in found.items())
+        yield number, tuple(text_of(row, key, f"{path} line {number}", name) for name, key in found.items())
 
 
 def text_of(row: dict, key: str | int, where: str, name: str) -> str:
@@ -228,72 +237,3 @@ def entry_of(row: dict, key: str | int, where: str) -> Any:
     if int(place) >= len(found):
         raise UserError(f"{where}: field '{name}' has {len(found)} entries, and '{key}' counts from 0")
     return found[int(place)]
-
-
-def table(path: Path, columns: Columns) -> Iterator[Record]:
-    """Columns of cells. A first line that holds the names is a header; without one the order counts."""
-    places: list[int] = []
-    for number, cells in rows(path):
-        if not places:
-            labels = [columns.label(name) for name in columns.names]
-            places, header = column_places(labels, cells, columns, f"{path} line 1")
-            if header:
-                continue
-            if path.suffix == ".csv" and not all(isinstance(label, int) for label in labels):
-                fields = " and ".join(f"data.fields.{name}" for name in columns.names)
-                raise UserError(
-                    f"{path} line 1 names {', '.join(cells)}, not {', '.join(map(str, labels))}: "
-                    f"say which is which with {fields}, by name or, without a line of names, by number"
-                )
-        if len(cells) <= max(places):
-            raise UserError(f"{path} line {number}: {len(cells)} column(s), column {max(places) + 1} is needed")
-        yield tuple(cells[place].strip() for place in places)
-
-
-def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, and the line it begins in: between tabs, or those of a .csv."""
-    if path.suffix == ".csv":
-        yield from csv_rows(path)
-    else:
-        yield from ((number, line.rstrip("\r\n").split("\t")) for number, line in lines(path))
-
-
-def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Between commas, or semicolons where the first line has more of them; quotes may hold these and line ends."""
-    csv.field_size_limit(LONGEST)
-    _, first = next(lines(path))
-    between = max(",", ";", key=first.count)
-    reader = csv.reader((line for _, line in lines(path)), delimiter=between, skipinitialspace=True, strict=True)
-    width = 0
-    while True:
-        begin = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise UserError(f"{path} line {begin}: not CSV ({error}) in the row that begins there") from None
-        if cells is None:
-            return
-        width = width or len(cells)
-        if cells and len(cells) != width:
-            rule = f"the first line has {width}; a text with '{between}' in it stands between quotes"
-            raise UserError(f"{path} line {begin}: {len(cells)} column(s), {rule}")
-        if cells:
-            yield begin, cells
-
-
-def column_places(labels: list[str | int], first: list[str], columns: Columns, where: str) -> tuple[list[int], bool]:
-    """Where each column stands, and whether the first line is a header."""
-    if all(label in first for label in labels):
-        return [first.index(str(label)) for label in labels], True
-    if all(isinstance(label, int) for label in labels):
-        return [int(label) for label in labels], False
-    if columns.called:
-        missing = ", ".join(str(label) for label in labels if label not in first)
-        raise UserError(f"{where}: no columns named {missing} (there are {', '.join(first)})")
-    fields = " and ".join(f"data.fields.{name}" for name in columns.names)
-    if named := [str(label) for label in labels if label in first]:
-        others = ", ".join(str(label) for label in labels if label not in first)
-        raise UserError(f"{where} names {', '.join(named)} but not {others}: say which is which with {fields}")
-    if len(first) > len(labels):
-        raise UserError(f"{where}: {len(first)} columns, {len(labels)} are needed: say which with {fields}")
-    return list(range(len(labels))), False

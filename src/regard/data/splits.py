@@ -128,17 +128,18 @@ def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], l
     if data.tags != "upos" and not ("tags" in columns and any(path.suffix == ".conllu" for path in data.files())):
         raise UserError(f"data.tags = '{data.tags}' is for the tags of .conllu files, and none are read")
     train = open_source(data.train, "train", data, columns)
+    said = [train.told]
     own = [built_in(name) for name in as_paths(data.train)]
     found = {"train": train}
-    said: list[str] = []
     for split, where in (("valid", data.valid), ("test", data.test)):
         if where:
             found[split] = open_source(where, split, data, columns)
+            said.append(found[split].told)
         elif len(own) == 1 and own[0]:
             found[split] = open_source(data.train, split, data, columns)
     missing = [split for split in ("valid", "test") if split not in found]
     if missing == ["test"]:
-        return found, said  # the user gave a validation set: nothing is taken from the training text unasked
+        return found, told(said)  # the user gave a validation set: nothing is taken from the training text unasked
     for split in missing:
         size = max(1, len(train) // 20)
         if len(found["train"]) <= size:
@@ -149,4 +150,9 @@ def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], l
         found[split] = train.part(end - size, end)
         found["train"] = train.part(0, end - size)
         said.append(f"held out for {split}: records {end - size + 1} to {end} of {train.name}")
-    return found, said
+    return found, told(said)
+
+
+def told(said: list[str]) -> list[str]:
+    """Each remark once."""
+    return [line for line in dict.fromkeys(said) if line]

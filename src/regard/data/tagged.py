@@ -13,25 +13,18 @@ import torch
 
 from regard.data.batch import IGNORE, Batch, pad, presence
 from regard.data.batching import Bucketed
+from regard.data.given import tagged
 from regard.data.sentences import write_sentences
 from regard.data.sources import Source
 from regard.data.store import Counts, Store
-from regard.errors import UserError
 from regard.place import Place
 from regard.text import Tokenizer
-from regard.text.words import Spelt, given_words
+from regard.text.words import Spelt
 
 
 def sentences(source: Source) -> Iterator[tuple[list[str], list[str]]]:
     """The words of each record and as many tags."""
-    for number, record in enumerate(source, 1):
-        words, tags = map(given_words, record)
-        if len(words) != len(tags):
-            raise UserError(
-                f"{source.name}: record {number} has {len(words)} word(s) and {len(tags)} tag(s); "
-                "blanks separate them, and each word needs one tag"
-            )
-        yield words, tags
+    return (tagged(record, f"{source.name}: record {number}") for number, record in enumerate(source, 1))
 
 
 def write_tagged(

@@ -89,7 +89,10 @@ def choose(run: Run, data: tuple[str, ...], say: Callable[[str], None]) -> Sourc
     if data and run.parser is not None and is_plain(data):
         return parsed(run, open_source(data, "test", run.recipe.data, ("text",)))
     if data:
-        return open_source(data, "test", run.recipe.data, columns)
+        given = open_source(data, "test", run.recipe.data, columns)
+        if given.told:
+            say(given.told)
+        return given
     if not (run.recipe.data.train or run.recipe.data.tasks):
         raise UserError(f"{run.path} was imported, without data: give what to measure with --data")
     if name := changed(read_json(run.path / REPORT)["data"].get("files", {})):
