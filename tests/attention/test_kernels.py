@@ -21,7 +21,7 @@ class Fixed(Position):
         super().__init__()
         self.bias = bias
 
-    def on_scores(self, query, q, k):
+    def on_scores(self, query, q, k, score):
         return self.bias
 
 

@@ -8,7 +8,7 @@ import torch
 from regard.attention.kernels import attended
 from regard.attention.patterns import Sight, everyone
 from regard.attention.relative import Alibi, Shaw, slopes
-from regard.attention.scores import ScaledDot
+from regard.attention.scores import SCORES, Additive, Bilinear, Dot, ScaledDot, Score
 from regard.systems.gpt import Gpt
 from tests.helpers import line, place, same
 
@@ -38,20 +38,43 @@ def test_alibi_falls_with_the_distance_on_both_sides() -> None:
                     assert float(got[row, head, i, j]) == pytest.approx(-slope * distance)
 
 
-def test_shaw_adds_a_vector_for_each_clipped_distance_to_keys_and_values() -> None:
-    """Equations 3 and 4 of the paper, pair by pair."""
+def fit(score: Score, query: torch.Tensor, key: torch.Tensor, head: int) -> torch.Tensor:
+    """One query and one key of a head by the formulas of B12."""
+    match score:
+        case Dot():
+            return query @ key
+        case ScaledDot():
+            return query @ key / math.sqrt(len(query))
+        case Bilinear():
+            return query @ score.between[head] @ key
+        case Additive():
+            return score.judge[head] @ torch.tanh(query @ score.from_query[head] + key)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_shaw_adds_a_vector_for_each_clipped_distance_to_keys_and_values(kind: str) -> None:
+    """Equations 3 and 4 of the paper, pair by pair, for any score: that of query and key + vector.
+
+    An additive score, which is not linear in the key, adds what it gives to the vector alone.
+    """
     torch.manual_seed(3)
-    shaw, d = Shaw(7, reach=2), 7
+    shaw, d, score = Shaw(7, reach=2), 7, SCORES[kind](3, 7)
     query, key, value = torch.randn(2, 3, 5, d), torch.randn(2, 3, 6, d), torch.randn(2, 3, 6, d)
     q, k = place([[0, 1, 2, 3, 9], [4, 3, 2, 1, 0]]), place([[0, 1, 2, 3, 4, 5], [5, 1, 0, 2, 8, 3]])
-    found = attended(query, key, value, sight=Sight(everyone, q, k), score=ScaledDot(), position=shaw)
+    found = attended(query, key, value, sight=Sight(everyone, q, k), score=score, position=shaw)
     for row in range(2):
         for head in range(3):
             for i in range(5):
                 clipped = [max(-2, min(2, int(k.index[row, j] - q.index[row, i]))) + 2 for j in range(6)]
                 keys = [key[row, head, j] + shaw.keys[clipped[j]] for j in range(6)]
                 values = [value[row, head, j] + shaw.values[clipped[j]] for j in range(6)]
-                weights = torch.stack([query[row, head, i] @ each / math.sqrt(d) for each in keys]).softmax(0)
+                if kind == "additive":
+                    mine = [fit(score, query[row, head, i], key[row, head, j], head) for j in range(6)]
+                    scores = [fit(score, query[row, head, i], shaw.keys[clipped[j]], head) + mine[j] for j in range(6)]
+                else:
+                    scores = [fit(score, query[row, head, i], each, head) for each in keys]
+                weights = torch.stack(scores).softmax(0)
                 same(found.weights[row, head, i], weights)
                 same(found.context[row, head, i], sum(w * v for w, v in zip(weights, values, strict=True)))
 

@@ -35,7 +35,7 @@ def attended(
 ) -> Attended:
     """The formula with all that it computed on the way."""
     allow = None if sight.unbounded else sight.allow()
-    bias = position.on_scores(query, sight.q, sight.k)
+    bias = position.on_scores(query, sight.q, sight.k, score)
     found = attend(query, key, value, allow=allow, bias=bias, score=score, dropout=dropout)
     added = position.on_context(found.dropped, sight.q, sight.k)
     return found if added is None else found._replace(context=found.context + added)
@@ -74,7 +74,7 @@ def fastest(
 
 def fused(query, key, value, *, sight: Sight, score: Score, position: Position, dropout: float):
     """One call of torch's kernel, with as little of a mask as will do."""
-    bias = position.on_scores(query, sight.q, sight.k)
+    bias = position.on_scores(query, sight.q, sight.k, score)
     folded = score.folded(query)
     assert folded is not None
     query, scale = folded

@@ -77,7 +77,7 @@ class Look(nn.Module):
         """Offer everything to the taps; the weights are computed beside the kernel, from what the kernel was given."""
 
         def seen(heads: list[int] | None) -> Attended:
-            bias = self.position.on_scores(query, sight.q, sight.k)
+            bias = self.position.on_scores(query, sight.q, sight.k, self.score)
             parts = [query, serve(key, query.shape[1]), serve(value, query.shape[1])]
             apart = heads is not None and not any(True for _ in self.score.parameters())
             if apart:  # a score with a matrix for each head is computed whole

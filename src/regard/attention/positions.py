@@ -6,14 +6,18 @@ is in `relative.py`. These see only how far apart two tokens are, and have no ta
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
+from regard.attention.scores import scaled_dot
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
+
+Fits = Callable[[Tensor, Tensor], Tensor]
 
 
 class Position(nn.Module):
@@ -34,7 +38,8 @@ class Position(nn.Module):
     def on_heads(self, query: Tensor, key: Tensor, value: Tensor, q: Place, k: Place):
         return query, key, value
 
-    def on_scores(self, query: Tensor, q: Place, k: Place) -> Tensor | None:
+    def on_scores(self, query: Tensor, q: Place, k: Place, score: Fits = scaled_dot) -> Tensor | None:
+        """What is added to the scores; `score` says how well queries fit keys, and so vectors that stand for places."""
         return None
 
     def on_context(self, weights: Tensor, q: Place, k: Place) -> Tensor | None:

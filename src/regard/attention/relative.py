@@ -4,7 +4,7 @@
 |---|---|---|
 | buckets | a learned number for the range that j - i falls in | |
 | alibi | the distance of i and j times a fixed slope of the head | |
-| shaw | q . a(j - i) / sqrt(d), a learned | a learned vector for j - i |
+| shaw | the score of q and a(j - i), a learned | a learned vector for j - i |
 """
 
 import math
@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from regard.attention.positions import Position
+from regard.attention.scores import scaled_dot
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 
@@ -34,7 +35,7 @@ class Buckets(Position):
         near = [bucket(offset, buckets, reach, ahead=ahead) for offset in range(-reach, reach + 1)]
         self.register_buffer("numbers", torch.tensor(near), persistent=False)
 
-    def on_scores(self, query, q, k):
+    def on_scores(self, query, q, k, score=scaled_dot):
         offset = offsets(q, k).clamp(-self.reach, self.reach)
         by_offset = self.rows.weight[self.numbers].T  # summing gradients here first is much faster than in the buckets
         picked = by_offset.index_select(1, (offset + self.reach).flatten())
@@ -76,7 +77,7 @@ class Alibi(Position):
         super().__init__()
         self.register_buffer("slope", torch.tensor(slopes(heads)), persistent=False)
 
-    def on_scores(self, query, q, k):
+    def on_scores(self, query, q, k, score=scaled_dot):
         return -(self.slope[:, None, None] * offsets(q, k).abs()[:, None]).to(query.dtype)
 
 
@@ -91,7 +92,8 @@ def slopes(heads: int) -> list[float]:
 class Shaw(Position):
     """A vector for each distance up to `reach`, added to keys, and another to values (Shaw et al., 2018, eq. 3, 4).
 
-    Farther keys count as that far. All heads share the vectors.
+    Farther keys count as that far. All heads share the vectors. A score that is linear in the key, as all are but the
+    additive one, gives q and k + a what it gives q and k, and q and a, together.
     """
 
     on_values = True
@@ -103,8 +105,8 @@ class Shaw(Position):
         for rows in (self.keys, self.values):
             nn.init.normal_(rows, std=width**-0.5)
 
-    def on_scores(self, query, q, k):
-        by_distance = query @ self.keys.to(query.dtype).T / math.sqrt(query.shape[-1])
+    def on_scores(self, query, q, k, score=scaled_dot):
+        by_distance = score(query, self.keys.to(query.dtype))
         return by_distance.gather(3, self._row(by_distance, q, k))
 
     def on_context(self, weights, q, k):

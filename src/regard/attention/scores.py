@@ -13,7 +13,8 @@ from regard.shapes import Float, Tensor
 
 
 class Score(nn.Module):
-    def forward(self, query: Float[Tensor, "b h q d"], key: Float[Tensor, "b h k d"]) -> Float[Tensor, "b h q k"]:
+    def forward(self, query: Float[Tensor, "b h q d"], key: Float[Tensor, "*bh k d"]) -> Float[Tensor, "b h q k"]:
+        """Keys of each row and head, or the same for all."""
         raise NotImplementedError
 
     def folded(self, query: Float[Tensor, "b h q d"]) -> tuple[Float[Tensor, "b h q d"], float] | None:
@@ -69,7 +70,7 @@ class Additive(Score):
         nn.init.normal_(self.judge, std=width**-0.5)
 
     def forward(self, query, key):
-        mixed = torch.tanh(through(query, self.from_query)[:, :, :, None] + key[:, :, None])
+        mixed = torch.tanh(through(query, self.from_query)[:, :, :, None] + key[..., None, :, :])
         return torch.einsum("bhqkd,hd->bhqk", mixed, self.judge)
 
 

@@ -14,6 +14,7 @@ from torch import nn
 
 from regard.attention.positions import Position, Sinusoid
 from regard.attention.relative import Shaw, offsets
+from regard.attention.scores import scaled_dot
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Int, Tensor
@@ -53,8 +54,8 @@ class Both(Position):
         super().__init__()
         self.first, self.second, self.reach = first, second, max(first.reach, second.reach)
 
-    def on_scores(self, query, q, k):
-        return self.first.on_scores(query, q, k) + self.second.on_scores(query, q, k)
+    def on_scores(self, query, q, k, score=scaled_dot):
+        return self.first.on_scores(query, q, k, score) + self.second.on_scores(query, q, k, score)
 
     def on_context(self, weights, q, k):
         return self.first.on_context(weights, q, k) + self.second.on_context(weights, q, k)
