@@ -88,11 +88,16 @@ def spread(chance: random.Random, deeds: list[str], rest: list[str]) -> list[str
     return [sentence for _, sentence in sorted([*enumerate(rest), *placed], key=lambda each: each[0])]
 
 
+def drawn_document(chance: random.Random, split: str, least: int, most: int) -> Record:
+    """Of `least` to `most` words; those of 30 to 60 have as many words in all as those of 60 to 120."""
+    return document(chance, split, round(1 / chance.uniform(1 / most, 1 / least)))
+
+
 def documents(split: str, least: int = 30, most: int = 600) -> Iterator[Record]:
     """Of `least` to `most` words."""
     chance = random.Random(f"articles {split}")
     for _ in range(SIZES[split]):
-        yield document(chance, split, round(1 / chance.uniform(1 / most, 1 / least)))
+        yield drawn_document(chance, split, least, most)
 
 
 ARTICLES = Corpus("articles", ("source", "target"), documents, lengths=LENGTHS)

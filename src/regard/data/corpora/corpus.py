@@ -78,3 +78,15 @@ def drawn_length(chance: random.Random, least: int, most: int) -> int:
 def split_of(text: str) -> str:
     """One text in twenty is for validation, one in twenty for the test, whoever makes it."""
     return {0: "valid", 1: "test"}.get(crc32(text.encode()) % 20, "train")
+
+
+def drawn_records(
+    split: str, count: int, draw: Callable[[], Record], home: Callable[[str], str] = split_of
+) -> Iterator[Record]:
+    """The first `count` records of a split: each is drawn, and its first text says which split is its `home`."""
+    made = 0
+    while made < count:
+        record = draw()
+        if home(record[0]) == split:
+            made += 1
+            yield record

@@ -9,7 +9,7 @@ row's length is its number of letters.
 import random
 from collections.abc import Iterator
 
-from regard.data.corpora.corpus import Corpus, drawn_length, split_of
+from regard.data.corpora.corpus import Corpus, drawn_length, drawn_records
 from regard.data.sources import Record
 
 SIZES = {"train": 6_000, "valid": 200, "test": 400}
@@ -20,13 +20,12 @@ LENGTHS = (1, 10_000)
 def rows(split: str, least: int = 1, most: int = 32) -> Iterator[Record]:
     """Rows of `least` to `most` letters; a row's text decides its split."""
     chance = random.Random(f"distant {split}")
-    made = 0
-    while made < SIZES[split]:
+
+    def row() -> Record:
         digit = chance.choice(DIGITS)
-        text = " ".join((digit, *chance.choices(LETTERS, k=drawn_length(chance, least, most))))
-        if split == split_of(text):
-            made += 1
-            yield text, digit
+        return " ".join((digit, *chance.choices(LETTERS, k=drawn_length(chance, least, most)))), digit
+
+    return drawn_records(split, SIZES[split], row)
 
 
 DISTANT = Corpus("distant", ("source", "target"), rows, answers=True, lengths=LENGTHS)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from regard.data.corpora.corpus import Corpus, drawn_length, split_of
+from regard.data.corpora.corpus import Corpus, drawn_length, drawn_records
 from regard.data.sources import Record
 
 SIZES = {"train": 20_000, "valid": 300, "test": 600}
@@ -33,13 +33,12 @@ def longest(depth: int) -> int:
 def expressions(split: str, least: int = LEAST, most: int = 24) -> Iterator[Record]:
     """Texts of `least` to `most` words; a text decides its split."""
     chance = random.Random(f"listops {split}")
-    made = 0
-    while made < SIZES[split]:
+
+    def expression() -> Record:
         words, value = drawn(chance, drawn_length(chance, least, most), DEPTH)
-        text = " ".join(words)
-        if split == split_of(text):
-            made += 1
-            yield text, str(value)
+        return " ".join(words), str(value)
+
+    return drawn_records(split, SIZES[split], expression)
 
 
 def drawn(chance: random.Random, length: int, depth: int) -> tuple[list[str], int]:

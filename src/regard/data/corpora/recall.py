@@ -9,7 +9,7 @@ so nothing can be learnt by heart. The pair that is asked for stands anywhere. A
 import random
 from collections.abc import Iterator
 
-from regard.data.corpora.corpus import Corpus, drawn_length, split_of
+from regard.data.corpora.corpus import Corpus, drawn_length, drawn_records
 from regard.data.sources import Record
 
 SIZES = {"train": 20_000, "valid": 300, "test": 600}
@@ -21,15 +21,14 @@ ASKED = "?"
 def rows(split: str, least: int = 2, most: int = 8) -> Iterator[Record]:
     """Rows of `least` to `most` pairs; a row's text decides its split."""
     chance = random.Random(f"recall {split}")
-    made = 0
-    while made < SIZES[split]:
-        keys = chance.sample(KEYS, drawn_length(chance, least, most))
-        values = dict(zip(keys, chance.choices(VALUES, k=len(keys)), strict=True))
-        asked = chance.choice(keys)
-        text = " ".join((*(f"{key} {value}" for key, value in values.items()), ASKED, asked))
-        if split == split_of(text):
-            made += 1
-            yield text, values[asked]
+    return drawn_records(split, SIZES[split], lambda: row(chance, drawn_length(chance, least, most)))
+
+
+def row(chance: random.Random, pairs: int) -> Record:
+    keys = chance.sample(KEYS, pairs)
+    values = dict(zip(keys, chance.choices(VALUES, k=pairs), strict=True))
+    asked = chance.choice(keys)
+    return " ".join((*(f"{key} {value}" for key, value in values.items()), ASKED, asked)), values[asked]
 
 
 RECALL = Corpus("recall", ("source", "target"), rows, answers=True, lengths=(1, len(KEYS)))

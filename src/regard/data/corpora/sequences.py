@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from regard.data.corpora.corpus import Corpus
+from regard.data.corpora.corpus import Corpus, drawn_records
 from regard.data.sources import Record
 
 SIZES = {"train": 6000, "valid": 200, "test": 400}
@@ -11,24 +11,24 @@ LETTERS = "abcdefghijklmnop"
 LENGTHS = (2, 1000)  # letters
 
 
-def sequences(split: str, least: int, most: int) -> Iterator[str]:
-    """Different sequences in each split: a sequence's first two letters say where it belongs."""
-    chance = random.Random(f"sequences {split}")
-    made = 0
-    while made < SIZES[split]:
-        letters = chance.choices(LETTERS, k=chance.randint(least, most))
-        residue = (LETTERS.index(letters[0]) * len(LETTERS) + LETTERS.index(letters[1])) % 10
-        if split == {0: "valid", 1: "test"}.get(residue, "train"):
-            made += 1
-            yield " ".join(letters)
-
-
 def copies(split: str, least: int = 4, most: int = 12) -> Iterator[Record]:
-    return ((line, line) for line in sequences(split, least, most))
+    chance = random.Random(f"sequences {split}")
+
+    def copy() -> Record:
+        line = " ".join(chance.choices(LETTERS, k=chance.randint(least, most)))
+        return line, line
+
+    return drawn_records(split, SIZES[split], copy, home)
 
 
 def reversals(split: str, least: int = 4, most: int = 12) -> Iterator[Record]:
-    return ((line, line[::-1]) for line in sequences(split, least, most))
+    return ((line, line[::-1]) for line, _ in copies(split, least, most))
+
+
+def home(line: str) -> str:
+    """Different sequences in each split: a sequence's first two letters say where it belongs."""
+    first, second = map(LETTERS.index, line.split()[:2])
+    return {0: "valid", 1: "test"}.get((first * len(LETTERS) + second) % 10, "train")
 
 
 COPY = Corpus("copy", ("source", "target"), copies, lengths=LENGTHS)

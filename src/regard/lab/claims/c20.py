@@ -6,7 +6,7 @@ import random
 import re
 from itertools import pairwise
 
-from regard.data.corpora.articles import document
+from regard.data.corpora.articles import drawn_document
 from regard.lab.claims.experiment import Arm, Experiment, Found, Prediction, Size
 from regard.lab.claims.panels import Bars
 from regard.lab.claims.tables import rows
@@ -46,7 +46,7 @@ def written(trial: Trial, name: str, most: int) -> tuple[str, ...]:
     counts = {"train": (trial.size["documents"], least), "valid": (20, least), "test": (trial.size["tests"], words)}
     for split, (count, short) in counts.items():
         chance = random.Random(f"C20 {split}")
-        made = (document(chance, split, round(1 / chance.uniform(1 / words, 1 / short))) for _ in range(count))
+        made = (drawn_document(chance, split, short, words) for _ in range(count))
         lines = (json.dumps({"source": cut(source, most), "target": target}) + "\n" for source, target in made)
         (place / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
     return tuple(f"data.{split}='{place / split}.jsonl'" for split in counts)
