@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDE, TALL, GAP, FOOT, KEY = 3.6, 3.1, 0.8, 0.6, 3.0  # inches
-PANELS = {  # figure, unit, title, name of the exponent
-    "seconds": (1.0, "seconds of a training step", "exponent"),
-    "peak_bytes": (1e6, "megabytes of a training step, at most", "exponent_memory"),
+PANELS = {  # figure, unit, title
+    "seconds": (1.0, "seconds of a training step"),
+    "peak_bytes": (1e6, "megabytes of a training step, at most"),
 }
 
 
@@ -34,7 +34,7 @@ def curves(axes: "Axes", table: list[dict[str, Any]], figure: str) -> None:
     """One figure of every system over the length."""
     from matplotlib.ticker import LogLocator
 
-    unit, title, _ = PANELS[figure]
+    unit, title = PANELS[figure]
     for i, record in enumerate(table):
         found = [(row["length"], row[figure] / unit) for row in record["rows"] if row.get(figure)]
         if found:
