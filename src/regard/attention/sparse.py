@@ -69,17 +69,17 @@ class Call(NamedTuple):
         parts = length // self.blocks.size % PART == 0 or not self.blocks.everything  # no part of a list is cut short
         return self.present is None and self.blocks.ahead and whole and parts
 
-    def told(self, query: Float[Tensor, "b t h d"]) -> dict[str, Any]:
-        """What all kernels are given; where there is no padding or dropout, they read nothing of what stands there."""
-        present, seeds, times = self.present, self.seeds, self.lists.times
+    def told(self, query: Float[Tensor, "b t h d"], lists: Lists) -> dict[str, Any]:
+        """What all kernels are given."""
+        present, seeds, unread = self.present, self.seeds, lists.times
         return {
-            "present": present.to(torch.int8) if present is not None else times,
-            "seeds": seeds if seeds is not None else times,
+            "present": present.to(torch.int8) if present is not None else unread,
+            "seeds": seeds if seeds is not None else unread,
             "dropout": self.dropout,
             "scale": self.scale * LOG2_E.value,
             "length": query.shape[1],
-            "count": times.shape[1],
-            "SHARED": len(times) == 1,
+            "count": lists.times.shape[1],
+            "SHARED": len(lists.times) == 1,
             "HEADS": query.shape[2],
             "WIDTH": query.shape[3],
             "SIZE": self.blocks.size,
@@ -100,6 +100,7 @@ def seen(kernel: Any) -> Any:
 class Work(NamedTuple):
     """What one kernel after the other is given."""
 
+    call: Call
     given: tuple[Tensor, ...]
     told: dict[str, Any]
 
@@ -115,7 +116,7 @@ class Work(NamedTuple):
             )
         if not apart:
             return []
-        parts, room = -(-count // PART), apart * self.told["SIZE"]
+        parts, room = -(-count // PART), apart * self.call.blocks.size
         rooms = [x.new_empty(parts, len(x), room, *x.shape[2:], dtype=torch.float32) for x in results]
         seen(kernel)[apart, parts, heads](
             *self.given, *rooms, *lists, rows=room, first=0, MOST=PART, DENSE=True, **self.told
@@ -127,7 +128,7 @@ def forward(call: Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tens
     """Context `[b t h d]` and the logarithms `[b t h]`."""
     lists = call.lists
     context, level = torch.empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)
-    work = Work((query, key, value), call.told(query))
+    work = Work(call, (query, key, value), call.told(query, lists))
     if parts := work.done(context_kernel, (context, level), (lists.sees,), apart=call.blocks.everything):
         rows = parts[0].shape[2]
         context[:, :rows], level[:, :rows] = joined(*parts)
@@ -147,11 +148,11 @@ def joined(mixes: Float[Tensor, "p b t h d"], levels: Float[Tensor, "p b t h"]) 
 
 def backward(call: Call, gradient, query, key, value, context, level) -> tuple[Tensor, Tensor, Tensor]:
     lists = call.lists
-    told, drift = call.told(query), torch.empty_like(level)
+    told, drift = call.told(query, lists), torch.empty_like(level)
     rows, heads, width = query.shape[1:]
     grid = lists.times.shape[1], len(query) * heads
     seen(drift_kernel)[grid](gradient, context, drift, rows, heads, width, call.blocks.size)
-    work = Work((query, key, value, gradient, level, drift), told)
+    work = Work(call, (query, key, value, gradient, level, drift), told)
     found = torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
     by = lists.seen_by, lists.times
     parts = work.done(query_kernel, found[:1], (lists.sees,), apart=call.blocks.everything)
