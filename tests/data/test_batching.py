@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.data import IGNORE, Batch, Pairs, Windows
-from regard.data.batching import windows_of
+from regard.data.batching import Documents, Pieces, windows_of
 from regard.data.store import Store, Writer
 from regard.text import Text, Tokenizer
 from tests.helpers import refused
@@ -211,5 +211,14 @@ def test_documents_are_evaluated_in_windows_of_their_own(tmp_path: Path) -> None
 
 
 def test_pieces_of_a_document_say_how_many_targets_are_known() -> None:
-    pieces = [(ids.tolist(), known) for ids, known in windows_of(np.arange(8), context=4, stride=2)]
-    assert pieces == [([0, 1, 2, 3, 4], 0), ([2, 3, 4, 5, 6], 2), ([4, 5, 6, 7], 2)]
+    assert list(windows_of(20, 28, context=4, stride=2)) == [(20, 25, 0), (22, 27, 2), (24, 28, 2)]
+
+
+@pytest.mark.parametrize("kind", [Windows, Pieces, Documents])
+@pytest.mark.parametrize("batch_tokens", [9, 33, 100, 1000])
+def test_how_many_batches_there_are_in_order(tmp_path: Path, kind: type[Windows], batch_tokens: int) -> None:
+    stores = [documents(tmp_path, [5, 37, 3, 2, 19, 4]).store]
+    made = kind(stores, TOKENIZER, batch_tokens=batch_tokens, context=11)
+    assert made.in_all() == len(list(made.in_order())) >= 1
+    both = pairs(tmp_path, batch_tokens=batch_tokens)
+    assert both.in_all() == len(list(both.in_order())) > 1

@@ -62,6 +62,7 @@ def test_every_word_is_a_centre_once_per_epoch(
     assert sorted(found) == list(range(1004))
     assert found != sorted(found), "the stretches come in another order"
     assert centres(list(batches.in_order())) == list(range(1004))
+    assert batches.in_all() == len(list(batches.in_order())) > 1
 
 
 @pytest.mark.parametrize("stretch", [11, 67, 1024])

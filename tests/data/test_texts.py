@@ -44,6 +44,7 @@ def test_every_token_is_there_once_in_every_epoch_in_pieces_that_fit(tmp_path: P
         assert all(text in "".join(LINES) for text in texts)
         seen.add(tuple(sorted(texts)))
     assert len(seen) == 3, "long ones are cut at other places"
+    assert batcher.in_all() == len(list(batcher.in_order())) > 1
     in_order = [text_of(batch.row(i), tokenizer) for batch in batcher.in_order() for i in range(len(batch))]
     assert sorted("".join(in_order)) == sorted("".join(LINES))
 

@@ -19,6 +19,7 @@ from regard.place import Place
 from regard.text import Tokenizer
 
 POOL = 50  # batches whose examples are sorted by length together
+Piece = tuple[int, int, int]  # where it begins and ends in the flat text, and how many of its targets are known before
 
 
 class Batcher(Protocol):
@@ -29,6 +30,9 @@ class Batcher(Protocol):
     def batch(self, epoch: int, step: int) -> Batch: ...
 
     def in_order(self) -> Iterator[Batch]: ...
+
+    def in_all(self) -> int:
+        """How many batches `in_order` gives."""
 
 
 class Bucketed:
@@ -50,6 +54,9 @@ class Bucketed:
         """Every example once, by `order`."""
         for rows in self._cut(self.order):
             yield self.collate(rows)
+
+    def in_all(self) -> int:
+        return len(self._cut(self.order))
 
     @property
     def order(self) -> np.ndarray:
@@ -134,6 +141,9 @@ class Documents(Bucketed):
         for begin in range(0, len(order), self.rows):
             yield self._side_by_side([self.store[i] for i in order[begin : begin + self.rows]])
 
+    def in_all(self) -> int:
+        return -(-len(self.order) // self.rows)
+
     def _plan(self, epoch: int) -> list[np.ndarray]:
         """Where the pieces of each batch begin and end in the flat text."""
         chance = np.random.default_rng([self.seed, epoch])
@@ -208,17 +218,26 @@ class Windows:
 
         With a `stride` shorter than the context windows overlap, and a token is predicted where more precedes it.
         """
-        rows: list[tuple[np.ndarray, int]] = []
+        for rows in self._together(stride or self.context):
+            yield self._whole([(self.store.flat[begin:end].astype(np.int64), known) for begin, end, known in rows])
+
+    def in_all(self) -> int:
+        return sum(1 for _ in self._together(self.context))
+
+    def _together(self, stride: int) -> Iterator[list[Piece]]:
+        """The pieces that share a batch in order."""
+        rows: list[Piece] = []
         longest = 0
-        for i in range(len(self.store)):
-            for piece in windows_of(self.store[i], self.context, stride or self.context):
-                longest = max(longest, len(piece[0]) - 1)
+        for begin, end in zip(self.starts.tolist(), self.store.ends.tolist(), strict=True):
+            for piece in windows_of(begin, end, self.context, stride):
+                length = piece[1] - piece[0] - 1
+                longest = max(longest, length)
                 if rows and longest * (len(rows) + 1) > self.batch_tokens:
-                    yield self._whole(rows)
-                    rows, longest = [], len(piece[0]) - 1
+                    yield rows
+                    rows, longest = [], length
                 rows.append(piece)
         if rows:
-            yield self._whole(rows)
+            yield rows
 
     def _whole(self, pieces: list[tuple[np.ndarray, int]]) -> Batch:
         """Pieces with the number of targets at their beginning that were predicted before."""
@@ -258,13 +277,10 @@ class Pieces(Windows):
         return self.apart.batch(epoch, step)
 
 
-def windows_of(ids: np.ndarray, context: int, stride: int) -> list[tuple[np.ndarray, int]]:
-    """A document cut for evaluation: pieces of at most `context` inputs, and how many targets of each are known."""
-    pieces, done = [], 0
-    last = len(ids) - 1
-    begin = 0
+def windows_of(begin: int, end: int, context: int, stride: int) -> Iterator[Piece]:
+    """A document of the flat text cut for evaluation, each piece with at most `context` inputs."""
+    done, last = begin, end - 1
     while done < last:
-        end = min(begin + context, last)
-        pieces.append((ids[begin : end + 1], done - begin))
-        done, begin = end, begin + stride
-    return pieces
+        stop = min(begin + context, last)
+        yield begin, stop + 1, done - begin
+        done, begin = stop, begin + stride

@@ -82,6 +82,9 @@ class SkipGrams:
             part = np.array([[begin, min(begin + self.batch_tokens, len(self.store.flat))]])
             yield self.drawn(part, np.random.default_rng([self.seed, 0, step + 1]))
 
+    def in_all(self) -> int:
+        return -(-len(self.store.flat) // self.batch_tokens)
+
     def drawn(self, stretches: np.ndarray, chance: np.random.Generator) -> Batch:
         """The words that are kept of these stretches of the text, each with its reach, and their noise."""
         pieces = [self.store.flat[begin:end] for begin, end in stretches]

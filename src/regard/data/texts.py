@@ -43,6 +43,9 @@ class Texts:
         for rows in self._batches(self._pieces(np.zeros(len(self.begins), int))):
             yield self._made(rows, IN_ORDER)
 
+    def in_all(self) -> int:
+        return len(self._batches(self._pieces(np.zeros(len(self.begins), int))))
+
     def _made(self, rows: np.ndarray, epoch: int) -> Batch:
         texts: list[Example] = [(self.store.flat[begin:end].astype(np.int64),) for begin, end in rows]
         return self.make(texts, [np.random.default_rng([self.seed, epoch, begin]) for begin in rows[:, 0].tolist()])

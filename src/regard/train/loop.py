@@ -24,6 +24,7 @@ from regard.train.state import State
 
 Objective = Callable[[System, Batch], Loss]
 Event = dict[str, Any]
+OFTEN = 0.2  # seconds between two reports of how far a validation is
 
 
 @dataclass
@@ -49,11 +50,13 @@ class Trainer:
         self.model, self.device = self.state.model, self.state.model.device
         self.loss = torch.compile(self._loss) if self.compiled else self._loss
         self._batch = lru_cache(maxsize=2)(self.batches.batch)
+        self.since = Since()
 
     def fit(self) -> None:
         """Train to the end, or to Ctrl-C or SIGTERM, which leave a checkpoint."""
         settings, progress = self.settings, self.state.progress
-        began, since = time.perf_counter() - progress.seconds, Since()
+        began, since = time.perf_counter() - progress.seconds, self.since
+        since.restart()
         with interruptions() as interrupted:
             while (batch := self.upcoming()) is not None:
                 nats, parts, norm, rate = self.update(batch)
@@ -88,12 +91,14 @@ class Trainer:
             most = self.settings.max_tokens
             raise UserError(f"train.max_tokens = {most} is less than one batch; lower train.batch_tokens")
 
-    def evaluate(self, batches: Batcher) -> float:
-        """Nats per token with the weights that would be used. Only sums are kept, never logits."""
+    def evaluate(self, batches: Batcher, tell: Callable[[int], None] = lambda done: None) -> float:
+        """Nats per token with the weights that would be used. Only sums are kept, never logits. `tell` hears how many
+        batches are done."""
         self.model.eval()
         nats, count = torch.zeros((), device=self.device, dtype=torch.float64), 0
         with torch.no_grad(), using(self.model, self.state.average.weights()):
-            for batch in batches.in_order():
+            for done, batch in enumerate(batches.in_order()):
+                tell(done)
                 with autocast(self.device, self.precision):
                     nats += self.objective(self.model, batch.to(self.device)).nats.double()
                 count += batch.count
@@ -158,8 +163,8 @@ class Trainer:
     def _validate(self, valid: Batcher) -> bool:
         """Measure the validation loss, remember the best, and say whether patience has run out."""
         progress, patience = self.state.progress, self.settings.patience
-        with measuring(self.model) as self.facts:
-            loss = self.evaluate(valid)
+        with measuring(self.model) as self.facts, self._apart():
+            loss = self.evaluate(valid, self._how_far(valid.in_all()))
         progress.since_best += 1
         if loss < progress.best:
             progress.best, progress.best_step, progress.since_best = loss, progress.step, 0
@@ -167,6 +172,29 @@ class Trainer:
                 self.state.best = {name: t.detach().clone() for name, t in self.state.average.weights().items()}
         self._tell("valid", loss=loss, best=progress.best, best_step=progress.best_step, **self.facts)
         return bool(patience) and progress.since_best >= patience
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """What is done inside is no training: its time is counted by itself."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        began = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - began
+        self.state.progress.validating += seconds
+        self.since.skip(seconds)
+
+    def _how_far(self, batches: int) -> Callable[[int], None]:
+        """Tells the watchers, now and then, which part of a validation is done."""
+        last = -OFTEN
+
+        def tell(done: int) -> None:
+            nonlocal last
+            if time.perf_counter() - last > OFTEN:
+                last = time.perf_counter()
+                self._tell("validating", part=done / batches)
+
+        return tell
 
     def _stop_if_lost(self, nats: torch.Tensor, norm: torch.Tensor, batch: Batch) -> None:
         """A loss or gradient that is no number ends the run; the last good checkpoint stays as it is."""
@@ -208,8 +236,15 @@ class Since:
     """Loss and speed since the last look."""
 
     def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
         self.sums: dict[str, Any] = {}
         self.count, self.began = 0, time.perf_counter()
+
+    def skip(self, seconds: float) -> None:
+        """That time was spent on something else."""
+        self.began += seconds
 
     def add(self, count: int, **parts: torch.Tensor) -> None:
         """What so many tokens cost, part by part."""
@@ -220,7 +255,7 @@ class Since:
     def read(self) -> dict[str, float]:
         means = {name: float(part) / self.count for name, part in self.sums.items()}
         speed = self.count / (time.perf_counter() - self.began)
-        self.__init__()  # type: ignore[misc]
+        self.restart()
         return {**means, "tokens_per_second": speed}
 
 

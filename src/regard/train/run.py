@@ -266,16 +266,17 @@ def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
     """What the training really took."""
     progress = trainer.state.progress
     flops = cost.flops_per_step / max(1, cost.tokens_per_step) * progress.tokens
-    seconds = max(progress.seconds, 1e-9)
+    training = max(progress.seconds - progress.validating, 1e-9)
     on_cuda = trainer.device.type == "cuda"
     return {
         "steps": progress.step,
         "epochs": progress.epoch,
         "tokens": progress.tokens,
         "seconds": progress.seconds,
-        "tokens_per_second": progress.tokens / seconds,
+        "validation_seconds": progress.validating,
+        "tokens_per_second": progress.tokens / training,
         "flops": flops,
-        "flops_per_second": flops / seconds,
+        "flops_per_second": flops / training,
         "peak_memory_bytes": torch.cuda.max_memory_allocated() if on_cuda else resident(),
         "best_valid_loss": progress.best,
         "device": device_name(trainer.device),

@@ -16,13 +16,15 @@ from regard.train.optimiser import optimiser_tensors, put_optimiser_tensors
 
 @dataclass
 class Progress:
-    """How far a training is. `batch` counts within the epoch; `tokens` are the predicted ones so far."""
+    """How far a training is. `batch` counts within the epoch; `tokens` are the predicted ones so far. Of the `seconds`
+    those of `validating` are a part."""
 
     step: int = 0
     epoch: int = 0
     batch: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    validating: float = 0.0
     best: float = float("inf")
     best_step: int = 0
     since_best: int = 0

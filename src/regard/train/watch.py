@@ -24,7 +24,7 @@ def interactive() -> bool:
 def watchers(folder: Path, *, quiet: bool = False, tensorboard: bool = False) -> Iterator[list[Watcher]]:
     """All that listen to a training in this folder."""
     with ExitStack() as stack:
-        found: list[Watcher] = [stack.enter_context(appended(folder / LOG))]
+        found: list[Watcher] = [kept(stack.enter_context(appended(folder / LOG)))]
         if tensorboard:
             found.append(stack.enter_context(board(folder)))
         if not quiet:
@@ -32,11 +32,25 @@ def watchers(folder: Path, *, quiet: bool = False, tensorboard: bool = False) ->
         yield found
 
 
+def kept(emit: Watcher) -> Watcher:
+    """All but how far a validation is: that is of no use afterwards."""
+
+    def watch(event: dict[str, Any]) -> None:
+        if event["event"] != "validating":
+            emit(event)
+
+    return watch
+
+
 def status(event: dict[str, Any]) -> str:
     return (
         f"step {event['step']:,}  loss {event['loss']:.3f}  {event['tokens_per_second']:,.0f} tokens/s  "
         f"rate {event['rate']:.1e}"
     )
+
+
+def validating(event: dict[str, Any]) -> str:
+    return f"step {event['step']:,}  validating, {event['part']:.0%} done"
 
 
 def busiest(event: dict[str, Any]) -> str:
@@ -54,7 +68,7 @@ def time_left(event: dict[str, Any]) -> str:
 
 
 def plain(every: float = 5.0) -> Watcher:
-    """A line at most every few seconds, and one for each validation."""
+    """A line at most every few seconds, also while it validates, and one for each validation."""
     last = 0.0
 
     def watch(event: dict[str, Any]) -> None:
@@ -69,6 +83,9 @@ def plain(every: float = 5.0) -> Watcher:
                 file=sys.stderr,
                 flush=True,
             )
+        elif event["event"] == "validating" and event["part"] and time.monotonic() - last > every:
+            last = time.monotonic()
+            print(f"{event['done']:4.0%}  {validating(event)}", file=sys.stderr, flush=True)
 
     return watch
 
@@ -90,6 +107,8 @@ def bar() -> Iterator[Watcher]:
             if event["event"] == "valid":
                 valid = f"  valid {event['loss']:.3f}{busiest(event)}"
                 progress.update(task, description=f"step {event['step']:,}{valid}")
+            elif event["event"] == "validating":
+                progress.update(task, description=f"{validating(event)}{valid}")
             elif event["event"] == "step":
                 text = f"{status(event)}{valid}  {time_left(event)}"
                 progress.update(task, completed=min(1.0, event["done"]), description=text)
