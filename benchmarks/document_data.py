@@ -50,11 +50,11 @@ def pair(row: dict[str, Any], split: str) -> dict[str, Any]:
 
 def documents(split: str, asked: Documents) -> Iterator[dict[str, Any]]:
     """As many as asked for, as their lengths are drawn; a few of them where a run is looked at in training."""
-    from regard.data.corpora.articles import document
+    from regard.data.corpora.articles import drawn_document
 
     chance = random.Random(f"documents {split} {asked.least} {asked.most}")
     for _ in range(min(asked.count, 40) if split == "valid" else asked.count):
-        source, target = document(chance, split, round(1 / chance.uniform(1 / asked.most, 1 / asked.least)))
+        source, target = drawn_document(chance, split, asked.least, asked.most)
         yield {"source": source, "target": target}
 
 
