@@ -30,7 +30,8 @@ def make(preset: str, kind: str = "bpe", **settings) -> Run:
     sizes = {name: size for name, size in SIZES.items() if name in known}
     values = [f"system.{name}={json.dumps(value)}" for name, value in {**sizes, **settings}.items()]
     made = recipe.read(preset, [f"text.kind={kind!r}", *values])
-    tokenizer = Tokenizer.train([SOURCE, TARGET, AWKWARD], Text(kind=kind, vocabulary=71 if kind == "bpe" else 0))
+    cut = Text(kind=kind, vocabulary=71 if kind == "bpe" else 0)
+    tokenizer = Tokenizer.train([SOURCE, TARGET, AWKWARD], cut, made.objective.symbols)
     torch.manual_seed(5)
     model = built(made.system, len(tokenizer), len(LABELS), made.objective.head)
     with torch.no_grad():

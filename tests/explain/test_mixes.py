@@ -17,7 +17,7 @@ from tests.learning.toys import trained
 TEXT = "ab cd ef gh"
 
 
-def run_with(folder: Path, kind: str, **system) -> Run:
+def run_with(folder: Path, kind: str, objective: str = "next-token", **system) -> Run:
     lines = lines_file(folder / "lines.txt", [TEXT, "ef cd ab"] * 9)
     sizes = {"width": 16, "heads": 2, "depth": 2, "context": 32, **system}
     return trained(
@@ -26,6 +26,7 @@ def run_with(folder: Path, kind: str, **system) -> Run:
         {"train": lines, "valid": lines, "test": lines},
         text={"kind": "word"},
         system=sizes,
+        objective={"kind": objective},
         train={"steps": 2, "batch_tokens": 64},
     )
 
@@ -34,7 +35,9 @@ def test_mixes_have_the_names_of_what_went_into_them() -> None:
     tokens = list("abcdefg")
     assert Compression().names(tokens) is None
     assert Strided(1, 4, 3).names(tokens) == ["a", "a b c", "d e f"]
-    assert Projected(9, 2, shared=True).names(tokens) == ["mix 1", "mix 2"]
+    assert Projected(9, 2, shared=True).names(tokens) == ["mix 1: a … e", "mix 2: f g"]
+    assert Projected(9, 4, shared=True).names(tokens) == ["mix 1: a b c", "mix 2: d e", "mix 3: f g"]
+    assert Projected(9, 9, shared=True).names(tokens)[6:] == ["mix 7: g"]
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +63,15 @@ def test_layers_that_look_at_other_things_stand_apart(compressed: Run) -> None:
 def test_the_steps_of_a_word_name_the_mixes_it_sees(compressed: Run) -> None:
     assert walk(compressed, text=TEXT, word="ef", layer=1).keys == ["<s>", "<s> ab", "cd ef"]
     assert walk(compressed, text=TEXT, word="ab", layer=1).keys == ["<s>", "<s> ab"]
+
+
+def test_mixes_that_a_short_text_has_not_are_left_out(tmp_path: Path) -> None:
+    """Of eight parts of four places each the text with its two symbols reaches two."""
+    run = run_with(tmp_path, "bert", "masked", attention="linformer", projected=8)
+    seen = trace(run, text=TEXT, scores=True)
+    for each in seen.of("encoder"):
+        assert each.keys == ("mix 1: <s> … ef", "mix 2: gh </s>")
+        assert each.weights.shape == each.scores.shape == (2, 6, 2)
+        assert (each.weights > 0).all() and abs(each.weights.sum(-1) - 1).max() < 1e-5
+    assert [list(each["keys"]) for each in to_json(seen)["maps"]] == [list(each.keys) for each in seen.maps]
+    assert walk(run, text=TEXT, word="ef").keys == ["mix 1: <s> … ef", "mix 2: gh </s>"]

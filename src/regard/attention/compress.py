@@ -7,6 +7,8 @@
   pattern is refused.
 """
 
+from itertools import pairwise
+
 import torch
 from torch import nn
 
@@ -31,7 +33,7 @@ class Compression(nn.Module):
         return self(key, value, k)
 
     def names(self, tokens: list[str]) -> list[str] | None:
-        """What is looked at, where that is not the tokens themselves."""
+        """What is looked at, where that is not the tokens themselves; what no token may look at is left out."""
         return None
 
 
@@ -127,7 +129,9 @@ class Projected(Compression):
         return key, value, Place(at.index.new_zeros(len(key), size), present=self._reached(at, length))
 
     def names(self, tokens):
-        return [f"mix {i + 1}" for i in range(len(self.keys))]
+        ends = pairwise([*self.begins.tolist(), self.keys.shape[1]])
+        parts = (tokens[begin:end] for begin, end in ends if begin < len(tokens))
+        return [f"mix {number}: {spanned(part)}" for number, part in enumerate(parts, 1)]
 
     def _reached(self, at: Place, length: int) -> Bool[Tensor, "b n"] | None:
         """Which mixes a text has: those whose part it reaches. None where all have all, known on the host."""
@@ -135,3 +139,8 @@ class Projected(Compression):
             return None
         count = at.index.new_full((len(at.index),), length) if at.present is None else at.present.sum(1)
         return self.begins < count[:, None]
+
+
+def spanned(tokens: list[str]) -> str:
+    """Neighbours in a few words."""
+    return " ".join(tokens) if len(tokens) <= 3 else f"{tokens[0]} … {tokens[-1]}"

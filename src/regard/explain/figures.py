@@ -26,7 +26,9 @@ from regard.explain.panels import (
     wrapped,
 )
 from regard.explain.paper import DOTS, FAINT, MARGIN, Paint, colouring, drawing, opening, saved, scale, write
+from regard.explain.sides import Side
 from regard.explain.trace import Gates, Map, Trace
+from regard.explain.tree import Arcs, hung
 from regard.explain.words import Word, alignment, by_words, each_token, words
 
 MOST_LABELS = 8
@@ -44,6 +46,8 @@ MOST_ACROSS, MOST_DOTS = 20_000, 100_000_000  # of a picture
 
 
 def parts(trace: Trace) -> Iterator[Part]:
+    if trace.target.tree is not None:
+        yield grown(trace.target)
     if trace.labels:
         yield from named(trace)
     if trace.answers in SAID:
@@ -58,6 +62,13 @@ def parts(trace: Trace) -> Iterator[Part]:
     for side in ("source", "target"):
         yield from opened(trace, side)
         yield from routed(trace, side)
+
+
+def grown(side: Side) -> Arcs:
+    """The tree of the text, where the model looks at one."""
+    found = hung(side)
+    heading = "Tree that was given: an arrow leads from a word to what hangs on it"
+    return Arcs(heading, [each.word.text for each in found], [each.head for each in found])
 
 
 def named(trace: Trace) -> Iterator[Part]:

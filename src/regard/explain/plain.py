@@ -2,6 +2,8 @@
 
 - `run`, `lacks`: the run's name; in words, what it has nothing of
 - `source`, `target`, `written`: texts with `text`, `tokens` and `words`; null where there is none
+- `tree`: of a model that looks at trees, else null: each word of the target, its tokens, and the number of the word
+  that it hangs on, counted from 0; that of the root is null
 - `answers`: "text" where one is written, else what is said of the text: "labels", "tags", "words", "vectors"
 - `labels`: of a classifier, else empty; `tags`: of a tagger, the likeliest of each token
 - `log_probability`: of each written token, of each label, of each tag, or of each token in its place
@@ -22,6 +24,7 @@ import numpy as np
 from regard.explain.influence import MEASURE, Influence
 from regard.explain.sides import Side
 from regard.explain.trace import CLOSED, OPEN, Gates, Map, Routing, Trace
+from regard.explain.tree import hung
 from regard.explain.words import words
 
 DIGITS = 6
@@ -36,6 +39,7 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "source": side(trace.source) if trace.source is not None else None,
         "target": side(trace.target),
         "written": side(trace.written) if trace.written is not None else None,
+        "tree": tree(trace.target) if trace.target.tree is not None else None,
         "answers": trace.answers,
         "labels": list(trace.labels),
         "tags": list(trace.tags),
@@ -61,6 +65,10 @@ def side(side: Side) -> dict[str, Any]:
         ],
         "words": [{"text": word.text, "tokens": list(word.tokens)} for word in words(side)],
     }
+
+
+def tree(side: Side) -> list[dict[str, Any]]:
+    return [{"text": each.word.text, "tokens": list(each.word.tokens), "head": each.head} for each in hung(side)]
 
 
 def attention(each: Map) -> dict[str, Any]:

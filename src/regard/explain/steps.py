@@ -120,7 +120,7 @@ def numbers(
         score=part.score,
         word=word,
         looks=looks,
-        keys=[label for label, see in zip(labels, sees.tolist(), strict=True) if see],
+        keys=[labels[key] for key in sees.nonzero()[:, 0].tolist()],
         query=query[0, head, row],
         key=key[0, head, sees],
         value=value[0, head, sees],

@@ -25,8 +25,8 @@ CLOSED, OPEN = 0.1, 0.9  # a gate beyond them is all but closed, or open (Karpat
 class Map:
     """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for.
 
-    `keys` names what is looked at where that is not the tokens themselves but mixes of them. `blocks` where a rule
-    hides some blocks of them. `head` is the number of the only head that was kept.
+    `keys` names what is looked at where that is not the tokens themselves but mixes of them, those that the text has.
+    `blocks` where a rule hides some blocks of them. `head` is the number of the only head that was kept.
     """
 
     name: str
@@ -175,8 +175,9 @@ def maps_of(run: Run, heard: Heard, scores: bool, source: Side | None, target: S
     found = []
     for (kind, layer), (name, look) in every_look(run).items():
         keys = look.compress.names(looking(kind, source, target)[1].labels)
-        seen = array(shown(heard, f"{name}.scores")) if scores else None
-        weights = array(shown(heard, f"{name}.weights"))
+        count = len(keys) if keys is not None else None
+        seen = array(shown(heard, f"{name}.scores"))[..., :count] if scores else None
+        weights = array(shown(heard, f"{name}.weights"))[..., :count]
         mixes, blocks = tuple(keys) if keys is not None else None, look.pattern.blocks is not None
         found.append(Map(f"{name}.weights", kind, layer, weights, seen, mixes, blocks))
     return found
