@@ -4,12 +4,11 @@ It is the reference that the fast kernels must equal, what the explainer walks t
 fits.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 
-from regard.attention.scores import scaled_dot
+from regard.attention.scores import Fits, scaled_dot
 from regard.shapes import Bool, Float, Tensor
 
 
@@ -27,7 +26,7 @@ def attend(
     *,
     allow: Bool[Tensor, "#b #h #q #k"] | None = None,
     bias: Float[Tensor, "#b #h #q #k"] | None = None,
-    score: Callable[[Tensor, Tensor], Tensor] = scaled_dot,
+    score: Fits = scaled_dot,
     dropout: float = 0.0,
 ) -> Attended:
     """softmax(score(query, key) + bias) value, over what `allow` lets each query see.

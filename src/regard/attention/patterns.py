@@ -90,8 +90,10 @@ class Sight:
 
     @property
     def blocks(self) -> Blocks | None:
-        """The rule on blocks where these places can be cut into blocks: tokens look at themselves, in one document per
-        row, which is numbered from its start."""
+        """The rule on blocks, where these places can be cut into blocks.
+
+        They can where tokens look at themselves, in one document per row, which is numbered from its start.
+        """
         return self.pattern.blocks if self.q is self.k and not self._documents else None
 
     @property

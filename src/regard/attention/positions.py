@@ -6,18 +6,15 @@ is in `relative.py`. These see only how far apart two tokens are, and have no ta
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from regard.attention.scores import scaled_dot
+from regard.attention.scores import Fits, scaled_dot
 from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
-
-Fits = Callable[[Tensor, Tensor], Tensor]
 
 
 class Position(nn.Module):

@@ -82,8 +82,10 @@ class Alibi(Position):
 
 
 def slopes(heads: int) -> list[float]:
-    """2^(-8/n), 2^(-16/n), ... for n heads; where n is no power of 2, those of the one below, then of twice as many
-    every other one."""
+    """2^(-8/n), 2^(-16/n), ... for n heads.
+
+    Where n is no power of 2, those of the power below it, then every other one of those of twice that power.
+    """
     power = 2 ** int(math.log2(heads))
     own = [2 ** (-8 * (i + 1) / power) for i in range(power)]
     return own if power == heads else own + slopes(2 * power)[0::2][: heads - power]

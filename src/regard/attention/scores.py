@@ -5,11 +5,14 @@ as a changed query and a scale; None when it cannot.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import nn
 
 from regard.shapes import Float, Tensor
+
+Fits = Callable[[Tensor, Tensor], Tensor]  # what says how well queries fit keys
 
 
 class Score(nn.Module):
@@ -79,7 +82,7 @@ def through(query: Float[Tensor, "b h q d"], matrix: Float[Tensor, "h d e"]) -> 
     return torch.einsum("bhqd,hde->bhqe", query, matrix)
 
 
-SCORES = {
+SCORES: dict[str, Callable[[int, int], Score]] = {
     "dot": lambda heads, width: Dot(),
     "scaled-dot": lambda heads, width: ScaledDot(),
     "bilinear": Bilinear,

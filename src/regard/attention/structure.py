@@ -69,8 +69,11 @@ class Branches(Shaw):
 
 
 def branches(q: Place, k: Place) -> Int[Tensor, "b q k"]:
-    """depth(i) - depth(j) where one of the two stands on the other's path to the root, else sign(i - j) times the sum
-    of both depths (Wang et al., 2019)."""
+    """How far apart query i and key j stand in the tree (Wang et al., 2019).
+
+    depth(i) - depth(j) where one of the two stands on the other's path to the root, else sign(i - j) times the sum of
+    both depths.
+    """
     (depth, enters, leaves), others = (field[:, :, None] for field in tree(q)), tree(k)
     deep, enter, leave = (field[:, None, :] for field in others)
     above = (enters <= enter) & (leave <= leaves)

@@ -1,5 +1,7 @@
-"""The dependency tree that a model was given with its text (B7): its words, and arcs over them from each to what hangs
-on it."""
+"""The dependency tree that a model was given with its text (B7): words, and what each of them hangs on.
+
+In a picture the words stand in a line, and an arc leads from each to what hangs on it.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
