@@ -70,7 +70,7 @@ def test_what_has_no_room_is_dropped_or_its_source_loses_its_end(tmp_path: Path)
     stores, counts = stored(records, tmp_path / "drop", context=7)
     assert texts(stores) == [("abc", "de")]
     assert (counts.records, counts.kept, counts.empty, counts.dropped, counts.truncated) == (7, 1, 2, 4, 0)
-    assert counts.tokens == 3 and counts.longest == 9
+    assert counts.tokens == 3 and counts.longest == 11, "with a start and an end"
 
     stores, counts = stored(records, tmp_path / "cut", context=7, too_long="truncate")
     assert texts(stores) == [("abc", "de"), ("abc", "ef"), ("abcd", "a"), ("a", "cdef")]

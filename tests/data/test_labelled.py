@@ -49,7 +49,7 @@ def test_what_is_dropped_takes_its_label_along(tmp_path: Path) -> None:
     assert sorted(row for batch in batches for row in read_back(batch, done)) == sorted(kept)
     assert [batch.count for batch in batches] == [len(batch) for batch in batches]
     assert report_lines(done.report)[1] == (
-        "train: 5 of 7 records, 21 tokens, longest 9; 1 dropped as longer than 8 tokens; 1 empty; 1 duplicated"
+        "train: 5 of 7 records, 21 tokens, longest 11; 1 dropped as longer than 8 tokens; 1 empty; 1 duplicated"
     )
 
 
@@ -159,7 +159,7 @@ def test_two_texts_share_a_row(tmp_path: Path) -> None:
         assert len(tokens) == 8 and tokens[0] == start and tokens.count(end) == 2 and tokens[-1] == end
     assert batch.at.segment.sum(1).tolist() == [3, 5]
     assert report_lines(done.report)[1] == (
-        "train: 2 of 5 records, 16 tokens, longest 7; 1 dropped as longer than 9 tokens; 2 empty"
+        "train: 2 of 5 records, 16 tokens, longest 10; 1 dropped as longer than 9 tokens; 2 empty"
     )
 
 

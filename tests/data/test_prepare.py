@@ -1,12 +1,13 @@
 """From sections to token files, and the report in which nothing is lost in silence."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from regard.data import Data, Pairs, Windows
 from regard.data.prepare import Prepared, prepare, report_lines, stores
-from regard.objectives import NextToken, Translation
+from regard.objectives import Classification, Continuation, MaskedPairs, NextToken, Translation
 from regard.text import Text
 from tests.helpers import lines_file
 
@@ -39,10 +40,57 @@ def test_the_report_counts_what_was_lost_and_what_stands_in_two_splits(prepared:
 
 def test_the_report_can_be_read(prepared: Prepared) -> None:
     assert report_lines(prepared.report)[-3:] == [
-        "train: 4 of 6 records, 11 tokens, longest 7; 1 dropped as longer than 5 tokens; 1 empty; 1 duplicated",
-        "valid: 2 of 2 records, 5 tokens, longest 2; 1 unknown tokens; 1 also in train",
-        "test: 4 of 4 records, 9 tokens, longest 2; 1 duplicated; 2 also in train",
+        "train: 4 of 6 records, 11 target tokens, longest side 8; "
+        "1 dropped as longer than 5 tokens; 1 empty; 1 duplicated",
+        "valid: 2 of 2 records, 5 target tokens, longest side 3; 1 unknown tokens; 1 also in train",
+        "test: 4 of 4 records, 9 target tokens, longest side 3; 1 duplicated; 2 also in train",
     ]
+
+
+def lossy(folder: Path, pairs: list[str], *, context: int, too_long: str = "drop", task: Any = PAIR) -> list[str]:
+    """The warnings about a training file."""
+    header = "\t".join(task.columns)
+    whole = lines_file(folder / "whole.tsv", [header, *["a\tx"] * 3])
+    train = lines_file(folder / "pairs.tsv", [header, *pairs])
+    data, about = (
+        Data(train=train, valid=whole, test=whole, too_long=too_long),
+        {"folder": folder / "tokens", "say": str},
+    )
+    report = prepare(data, Text(kind="char"), task, context=context, **about).report
+    return [line for line in report_lines(report) if line.startswith("warning")]
+
+
+def test_a_large_loss_is_a_warning_that_names_the_setting(tmp_path: Path) -> None:
+    """The context that is named holds all, and no smaller one does."""
+    rows = ["abcdefg\ta", "a\tabcd", "b\tabcdefghi", "c\td"]
+    ways = "system.context = 10 would keep them, data.too_long = 'truncate' their beginnings"
+    (line,) = lossy(tmp_path, rows, context=4)
+    assert line == f"warning: 3 of 4 records of train are left out: {ways}"
+    (line,) = lossy(tmp_path, [*rows, "\ta"], context=4)
+    assert "system.context = 10 would keep all but the empty ones, data.too_long" in line and "look at the file" in line
+    assert not lossy(tmp_path, rows, context=5), "half of them is not more than half"
+    assert not lossy(tmp_path, rows, context=4, too_long="truncate")
+    (line,) = lossy(tmp_path, ["\ta", "b\t", "c\td"], context=4)
+    assert line == (
+        "warning: 2 of 3 records of train are left out: "
+        "nothing keeps what is empty: look at the file, and at what data.fields names"
+    )
+
+
+@pytest.mark.parametrize(
+    "task", [PAIR, Continuation(), MaskedPairs(), Classification()], ids=lambda task: type(task).__name__
+)
+def test_longest_is_the_context_that_keeps_all(tmp_path: Path, task: Any) -> None:
+    rows = ["abcdefghijk\tx", "abcdefgh\tx", "ab\ty"]
+    (line,) = lossy(tmp_path, rows, context=8, task=task)
+    if isinstance(task, MaskedPairs):
+        assert "a larger system.context would keep them" in line
+        return
+    needed = int(line.partition("system.context = ")[2].split()[0])
+    for context, kept in ((needed - 1, 2), (needed, 3)):
+        data = Data(train=str(tmp_path / "pairs.tsv"), valid=str(tmp_path / "whole.tsv"), test="")
+        about = {"context": context, "folder": tmp_path / "again", "say": str}
+        assert prepare(data, Text(kind="char"), task, **about).report["splits"]["train"]["kept"] == kept
 
 
 def test_the_tokenizer_is_trained_on_the_training_split_alone(prepared: Prepared) -> None:

@@ -64,7 +64,9 @@ def test_pairs_are_counted_on_their_way(tmp_path: Path) -> None:
         "truncated": 0,
         "tokens": 2 + 2 + 1 + 1 + 1 + 5,  # the predicted side, an end with each
         "unknown": 2,
-        "longest": 7,
+        "longest": 8,
+        "targets": True,
+        "sides": True,
         "duplicated": 1,
     }
 

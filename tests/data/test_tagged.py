@@ -58,7 +58,7 @@ def test_what_is_dropped_takes_its_tags_along(tmp_path: Path) -> None:
     batches = list(batcher(tmp_path, done).in_order())
     assert sorted(row for batch in batches for row in read_back(batch, done)) == sorted(kept)
     assert report_lines(done.report)[1] == (
-        "train: 4 of 6 records, 24 tokens, longest 10; 1 dropped as longer than 9 tokens; 1 empty; 1 duplicated"
+        "train: 4 of 6 records, 24 tokens, longest 12; 1 dropped as longer than 9 tokens; 1 empty; 1 duplicated"
     )
 
 

@@ -142,4 +142,4 @@ def test_a_sentence_of_two_has_half_of_the_context_and_that_is_said(tmp_path: Pa
     data = Data(train=file, valid=file, test=file, too_long=too_long)
     about = {"context": 17, "folder": tmp_path / "tokens", "say": lambda line: None}
     done = prepare(data, Text(kind="char"), MaskedPairs(), **about)
-    assert f"longest 8; 1 {what} 7 tokens" in report_lines(done.report)[1]
+    assert f"longest side 9; 1 {what} 8 tokens" in report_lines(done.report)[1]

@@ -29,14 +29,14 @@ def write_continued(
 ) -> tuple[list[Store], Counts]:
     """One store per column. Of a row that is to be truncated the source loses its end; a target that would leave it
     nothing is dropped."""
-    counts, most = Counts(), context - SYMBOLS
+    counts, most = Counts(targets=True), context - SYMBOLS
 
     def kept() -> Iterator[list[list[int]]]:
         for first, second in encoded(source, tokenizer, columns, counts):
             whole = [*first, *second] if first and second else []
             alone = too_long == "truncate" and len(second) >= most
             what, rule = f"{source.name}: a source with its target", "drop" if alone else too_long
-            if fits([whole], most, counts, what, f"{most}, a start and an end", too_long=rule):
+            if fits([whole], most, counts, what, f"{most}, a start and an end", symbols=SYMBOLS, too_long=rule):
                 yield [first[: most - len(second)], second]
 
     return write_columns(kept(), tokenizer, folder, columns=columns, counts=counts), counts

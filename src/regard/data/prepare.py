@@ -71,7 +71,8 @@ def prepare(
     settings: dict[str, Any] = {"labels": labels, "context": context, "too_long": data.too_long}
     counts = {split: task.write(source, tokenizer, folder / split, **settings)[1] for split, source in sources.items()}
     files = {str(path): file_hash(path) for path in data.files()}
-    return Prepared(tokenizer, labels, {**report(counts, said, context), "files": files})
+    told = {**report(counts, said, context), "too_long": data.too_long, "files": files}
+    return Prepared(tokenizer, labels, told)
 
 
 def texts(source: Source, task: Task) -> Iterator[str]:
@@ -121,18 +122,43 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     """The data report in words."""
     out = list(report["decided"])
     for split, c in report["splits"].items():
-        line = f"{split}: {c['kept']:,} of {c['records']:,} records, {c['tokens']:,} tokens, longest {c['longest']:,}"
-        most = c.get("most") or report["context"]
-        lost = [
-            f"{c['dropped']:,} dropped as longer than {most} tokens" if c["dropped"] else "",
-            f"{c['truncated']:,} truncated to {most} tokens" if c["truncated"] else "",
-            f"{c['empty']:,} empty" if c["empty"] else "",
-            f"{c['duplicated']:,} duplicated" if c["duplicated"] else "",
-            f"{c['unknown']:,} unknown tokens" if c["unknown"] else "",
-        ]
-        if c["unknown"] > 0.2 * c["tokens"]:
-            lost.append("so many that this may be another text than the tokenizer was made for")
+        warnings = list(left_out(split, c, report["too_long"])) if "too_long" in report else []  # else it evaluates
         also = report["also_in_train"].get(split)
-        lost.append(f"{also:,} also in train" if also else "")
-        out.append("; ".join([line, *filter(None, lost)]))
+        told = [kept(split, c), *lost(c, c.get("most") or report["context"]), f"{also:,} also in train" if also else ""]
+        if c["unknown"] > 0.2 * c["tokens"] and not warnings:  # those of records that are left out are counted too
+            told.append("so many unknown that this may be another text than the tokenizer was made for")
+        out += ["; ".join(filter(None, told)), *warnings]
     return out
+
+
+def kept(split: str, c: dict[str, Any]) -> str:
+    tokens = "target tokens" if c.get("targets") else "tokens"
+    longest = "longest side" if c.get("sides") else "longest"
+    return f"{split}: {c['kept']:,} of {c['records']:,} records, {c['tokens']:,} {tokens}, {longest} {c['longest']:,}"
+
+
+def lost(c: dict[str, Any], most: int) -> Iterator[str]:
+    """What became of the rest, where there is any."""
+    words = {
+        "dropped": f"dropped as longer than {most} tokens",
+        "truncated": f"truncated to {most} tokens",
+        "empty": "empty",
+        "duplicated": "duplicated",
+        "unknown": "unknown tokens",
+    }
+    return (f"{c[name]:,} {what}" for name, what in words.items() if c[name])
+
+
+def left_out(split: str, c: dict[str, Any], too_long: str) -> Iterator[str]:
+    """A warning where more than half of the records are not kept, and what would keep them."""
+    lost = c["dropped"] + c["empty"]
+    if 2 * lost <= c["records"]:
+        return
+    ways = []
+    if c["dropped"]:
+        context = "a larger system.context" if c.get("most") else f"system.context = {c['longest']}"
+        beginnings = ", data.too_long = 'truncate' their beginnings" if too_long == "drop" else ""
+        ways.append(f"{context} would keep {'all but the empty ones' if c['empty'] else 'them'}{beginnings}")
+    if c["empty"]:
+        ways.append("nothing keeps what is empty: look at the file, and at what data.fields names")
+    yield f"warning: {lost:,} of {c['records']:,} records of {split} are left out: {'; '.join(ways)}"

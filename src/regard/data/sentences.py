@@ -39,7 +39,7 @@ def write_sentences(
             counts.unknown += spelt.ids.count(tokenizer.unknown)
             if words:
                 hashes.append(digest((" ".join(words),)))
-            if fits([spelt.ids], most, counts, f"{name}: a sentence", room, too_long=too_long):
+            if fits([spelt.ids], most, counts, f"{name}: a sentence", room, symbols=2, too_long=too_long):
                 text.add(spelt.ids[:most])
                 others.add(beside(spelt, given, most))
                 counts.tokens += len(spelt.ids[:most]) + 2

@@ -15,6 +15,7 @@ from regard.data.sources import Record, Source
 from regard.errors import UserError, suggest, writing
 from regard.text import Tokenizer
 
+SELDOM = ("most", "targets", "sides")  # of counts: told where they hold
 AT_ONCE = 1_000_000  # characters encoded together: what is held does not grow with the corpus
 
 
@@ -53,7 +54,9 @@ class Store:
 class Counts:
     """What happened to the records of one split on their way to tokens.
 
-    `most` is what a text may have where that is not the context: one of two that share a row has half of it.
+    `tokens` are those of what was kept, where `targets` of the targets alone. `longest` is that of all records, or
+    where `sides` of their texts one by one. Both count the symbols around a text, and so does `most`, what a text may
+    have where that is not the context: one of two that share a row has half of it.
     """
 
     records: int = 0
@@ -65,6 +68,8 @@ class Counts:
     unknown: int = 0
     longest: int = 0
     most: int = 0
+    targets: bool = False
+    sides: bool = False
     hashes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @property
@@ -73,7 +78,7 @@ class Counts:
         return len(self.hashes) - len(np.unique(self.hashes))
 
     def summary(self) -> dict[str, int]:
-        told = {name: value for name, value in vars(self).items() if name != "hashes" and (value or name != "most")}
+        told = {name: value for name, value in vars(self).items() if name != "hashes" and (value or name not in SELDOM)}
         return told | {"duplicated": self.duplicated}
 
 
@@ -119,11 +124,12 @@ def write_pairs(
     too_long: str,
 ) -> tuple[list[Store], Counts]:
     """One store per column, example i at the same place in each. Each side has room for a start or end symbol."""
-    counts, most = Counts(), context - 1
+    counts, most = Counts(targets=True, sides=True), context - 1
 
     def kept() -> Iterator[list[list[int]]]:
         for row in encoded(source, tokenizer, columns, counts):
-            if fits(row, most, counts, f"{source.name}: an example", f"{most} and an end", too_long=too_long):
+            what = f"{source.name}: an example"
+            if fits(row, most, counts, what, f"{most} and an end", symbols=1, too_long=too_long):
                 yield [ids[:most] for ids in row]
 
     return write_columns(kept(), tokenizer, folder, columns=columns, counts=counts), counts
@@ -168,7 +174,8 @@ def write_labelled(
                     f"{suggest(name, list(labels))}"
                 )
             whole = [list(chain(*row))] if all(row) else [[]]
-            if fits(whole, most, counts, f"{source.name}: {what}", f"{most}, a start and {ends}", too_long=too_long):
+            about = f"{source.name}: {what}", f"{most}, a start and {ends}"
+            if fits(whole, most, counts, *about, symbols=symbols, too_long=too_long):
                 for writer, ids in zip(writers, shortened(row, most), strict=True):
                     writer.add(ids)
                 label.add([numbers[name]])
@@ -176,15 +183,19 @@ def write_labelled(
         return [*(writer.close() for writer in writers), label.close()], counts
 
 
-def fits(row: list[list[int]], most: int, counts: Counts, what: str, room: str, *, too_long: str) -> bool:
-    """Whether an example is kept, cut to `most` tokens where it is longer; what becomes of it is counted."""
+def fits(row: list[list[int]], most: int, counts: Counts, what: str, room: str, *, symbols: int, too_long: str) -> bool:
+    """Whether an example is kept, cut to `most` tokens, `symbols` not counted, where it is longer; what becomes of it
+    is counted."""
     if not all(row):
         counts.empty += 1
         return False
     longest = max(map(len, row))
-    counts.longest = max(counts.longest, longest)
+    counts.longest = max(counts.longest, longest + symbols)
     if longest > most and too_long == "stop":
-        raise UserError(f"{what} has {longest} tokens and the context holds {room}")
+        raise UserError(
+            f"{what} has {longest} tokens and the context holds {room}: raise system.context, or let data.too_long "
+            "be 'truncate' or 'drop'"
+        )
     if longest > most and too_long == "drop":
         counts.dropped += 1
         return False

@@ -122,10 +122,12 @@ class MaskedPairs(Masked):
         return super().misfit(model) or told
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):
-        half = (context - room(2, tokenizer.habits.parted)) // 2 + 1  # one symbol is its own
+        symbols = room(2, tokenizer.habits.parted)
+        half = (context - symbols) // 2 + 1  # one symbol is its own
         about = {"columns": self.columns, "context": half, "too_long": too_long}
         stores, counts = write_pairs(source, tokenizer, folder, **about)
-        counts.most = half - 1
+        counts.most, counts.targets = half, False
+        counts.tokens = sum(len(store.flat) for store in stores) + symbols * counts.kept
         return stores, counts
 
     def batches(self, stores, tokenizer, model, **budget):
