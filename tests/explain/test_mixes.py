@@ -9,6 +9,7 @@ from regard.attention.compress import Compression, Projected, Strided
 from regard.checkpoint import Run
 from regard.explain import look_of_word, trace
 from regard.explain.figures import parts
+from regard.explain.picture import figure_of_word
 from regard.explain.plain import to_json
 from regard.explain.steps import walk
 from tests.helpers import lines_file
@@ -75,3 +76,6 @@ def test_mixes_that_a_short_text_has_not_are_left_out(tmp_path: Path) -> None:
         assert (each.weights > 0).all() and abs(each.weights.sum(-1) - 1).max() < 1e-5
     assert [list(each["keys"]) for each in to_json(seen)["maps"]] == [list(each.keys) for each in seen.maps]
     assert walk(run, text=TEXT, word="ef").keys == ["mix 1: <s> … ef", "mix 2: gh </s>"]
+    look = look_of_word(seen, "ef")
+    assert look.weights.shape == (2, 2, 2) and not look.own, "no mix is the word itself"
+    assert b"mix 2: gh &lt;/s&gt;" in figure_of_word(seen, "ef", "svg")

@@ -15,8 +15,7 @@ def figure_of_word(trace: Trace, word: str, form: str) -> bytes:
     """As "svg" or "png"."""
     look = look_of_word(trace, word)
     layers, heads, keys = look.weights.shape
-    own = frozenset(look.word.tokens) if look.kind != "cross" else frozenset()
-    bars = Bars("", "mean weight", look.labels, look.weights.mean((0, 1)), LEFT, own)
+    bars = Bars("", "mean weight", look.labels, look.weights.mean((0, 1)), LEFT, look.own)
     strips = (heads + 1) * STRIP
     top = MARGIN + 0.75
     down = top + TALL + breadth(look.labels) * 0.082 + 0.15

@@ -35,12 +35,16 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one word looks at: `weights[layer, head, key]`."""
+    """What one word looks at: `weights[layer, head, key]`.
+
+    `own` are the keys that are the word itself: none where another text, or mixes, are looked at.
+    """
 
     kind: str
     word: Found
     labels: list[str]
     weights: np.ndarray
+    own: frozenset[int]
 
 
 def sign(character: str) -> str:
@@ -156,4 +160,5 @@ def look_of_word(trace: Trace, word: str, *, kind: str = "auto") -> Look:
     first, *others = trace.of(kind)
     alike = [each for each in (first, *others) if each.keys == first.keys]  # layers that look at the same things
     weights = np.stack([each.weights[:, list(found.tokens)].mean(1) for each in alike])
-    return Look(kind, found, trace.names(first)[1], weights)
+    own = frozenset(found.tokens) if kind != "cross" and first.keys is None else frozenset()
+    return Look(kind, found, trace.names(first)[1], weights, own)
