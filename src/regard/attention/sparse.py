@@ -105,10 +105,8 @@ class Work(NamedTuple):
     told: dict[str, Any]
 
     def done(self, kernel: Any, results: tuple[Tensor, ...], lists: tuple[Tensor, ...], *, apart: int) -> list[Tensor]:
-        """Fill in the results of all blocks but the first ones, `apart`.
-
-        Their lists are long: what they give is given back in parts, `[part b t ...]`.
-        """
+        """Fill in the results of all blocks but the first ones, `apart`, whose lists are long: theirs are given back
+        in parts, `[part b t ...]`."""
         count, rows = self.told["count"], results[0].shape[1]
         heads, apart = results[0].shape[0] * results[0].shape[2], min(apart, count)
         if count > apart:
