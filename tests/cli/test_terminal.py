@@ -1,6 +1,7 @@
 """What a terminal sees and a file does not: bars, colours, folded tables."""
 
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -75,6 +76,21 @@ def test_a_file_gets_no_escape_codes(place: Place, tmp_path: Path) -> None:
         done = fine(*command)
         assert ESCAPE not in done.out + done.err
     assert ESCAPE not in regard("trian").err
+
+
+def test_what_a_model_looks_at_is_an_account_in_a_terminal_and_json_elsewhere(place: Place) -> None:
+    words = ("explain", place.translator, "--source", "the old cat", "--target", "die alte Katze")
+    code, seen = in_terminal(*words)
+    assert code == 0
+    told = re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()
+    assert max(map(len, told)) <= 80 and 12 < len(told) < 60
+    for heading in ("Attention of the encoder", "Attention of the decoder, to the source"):
+        assert heading in told
+    assert "{" not in seen and "→" in seen and "all numbers: --json" in seen
+    for asked in (("--json",), ("--to", "json")):
+        code, seen = in_terminal(*words, *asked)
+        assert code == 0 and json.loads(seen)["target"]["text"] == "die alte Katze"
+    assert fine(*words).json == fine(*words, "--json").json
 
 
 TABLES = ("lab", "systems", "lectures", "exercise")

@@ -1,16 +1,18 @@
 """What `regard explain` prints and writes."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from regard import explain as work
-from regard.cli.output import note
+from regard.cli.output import note, rows
 from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
 from regard.errors import UserError
 from regard.evaluate import translations
+from regard.explain.account import account
 from regard.explain.draw import PICTURES, WRITERS, check_choice, chosen, known
 from regard.explain.figures import pixels
 from regard.explain.listening import every_look
@@ -20,6 +22,7 @@ from regard.text.gaps import Gapped
 from regard.text.words import cut, spaced
 
 PRINTED = "json"  # as a target: standard output
+ACCOUNT = ""  # likewise, in a few words
 SLOW = 10_000_000  # pixels of a picture that takes seconds
 Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`; the others are None
 
@@ -27,7 +30,7 @@ Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`;
 def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:
     """A file that cannot be written stops before anything is computed."""
     for target in targets:
-        if target != PRINTED:
+        if target not in (PRINTED, ACCOUNT):
             known(Path(target), WRITERS)
             check_choice(Path(target), layer, head)
         elif (layer, head) != (None, None):
@@ -35,6 +38,11 @@ def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int
                 "--layer and --head choose what a picture shows or --steps walks through: "
                 "name a .svg or .png with --to, or give --steps too"
             )
+
+
+def printed() -> str:
+    """What goes to standard output where nothing is asked for: at a terminal an account, else JSON."""
+    return ACCOUNT if sys.stdout.isatty() else PRINTED
 
 
 def announce(trace: Any, target: str) -> None:
@@ -104,14 +112,25 @@ def show(parts: Sequence[Any]) -> None:
         console.print(part)
 
 
+def tell(trace: Any) -> None:
+    """What is worth a first look."""
+    for told in account(trace):
+        print(told.heading)
+        rows(told.rows, tuple(told.rows[0]))
+        print()
+    note("all numbers: --json; pictures and a page: --to look.svg look.html")
+
+
 def write(trace: Any, targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:
-    """Pictures and data to the files named; the bare word `json` means standard output."""
+    """Pictures and data to the files named; `json` and the account are for standard output."""
     shown = chosen(trace, layer, head)
     for target in targets:
         announce(shown, target)
     for target in targets:
         if target == PRINTED:
             print(json.dumps(work.to_json(trace), ensure_ascii=False))
+        elif target == ACCOUNT:
+            tell(trace)
         else:
             work.draw(trace, Path(target), layer=layer, head=head)
             note(f"wrote {target}")

@@ -55,7 +55,10 @@ def explain(
     target: Annotated[str | None, Parameter(help="Its translation; without it the model's own is taken.")] = None,
     to: Annotated[
         tuple[str, ...],
-        several("Write FILE.html, FILE.svg, FILE.png or FILE.json; `json` alone prints JSON. May name several."),
+        several(
+            "Write FILE.html, FILE.svg, FILE.png or FILE.json; `json` alone prints JSON, as --json does. May name "
+            "several. Without it a terminal gets a short account, anything else JSON."
+        ),
     ] = (),
     influence: Annotated[
         bool,
@@ -95,7 +98,7 @@ def explain(
     if seen is not None:
         for lack in seen.lacks:
             note(f"{model.path} has {lack}")
-        work.write(seen, to or (work.PRINTED,), **drawn)
+        work.write(seen, to or (work.printed(),), **drawn)
 
 
 def lectures(*, json: Json = False) -> None:
