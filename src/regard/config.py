@@ -32,7 +32,8 @@ def build(cls: type[T], values: dict[str, Any], *, where: str) -> T:
     try:
         return cls(**checked)
     except UserError as error:
-        raise UserError(f"{where}: {error}") from None
+        error.args = (f"{where}: {error}",)  # which kind of mistake it is stays
+        raise
 
 
 def check(value: Any, kind: Any, *, where: str) -> Any:

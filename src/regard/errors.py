@@ -11,6 +11,14 @@ class UserError(Exception):
     """The user's mistake: one line that names the value and the way out. The CLI exits 2."""
 
 
+class Unused(UserError):
+    """A setting that would change nothing beside the others; `setting` is its name."""
+
+    def __init__(self, line: str, setting: str = ""):
+        super().__init__(line)
+        self.setting = setting
+
+
 class NotInstalled(UserError):
     """A package that this needs, and that the rest does without."""
 
@@ -60,7 +68,7 @@ def unused(section: str, settings: Any, names: Iterable[str], because: str) -> N
     """Stop when one of these settings was given another value than its own, for it would change nothing."""
     for field in fields(settings):
         if field.name in names and (value := getattr(settings, field.name)) != field.default:
-            raise UserError(f"{section}.{field.name} = {value} changes nothing: {because}")
+            raise Unused(f"{section}.{field.name} = {value} changes nothing: {because}", f"{section}.{field.name}")
 
 
 def suggest(word: str, known: list[str]) -> str:

@@ -174,8 +174,13 @@ def presets() -> list[str]:
 
 def read(name: str, settings: list[str] | None = None) -> Recipe:
     """A preset by name or a TOML file by path, with `section.key=value` settings put in."""
-    path = Path(name) if name.endswith(".toml") else PRESETS / f"{name}.toml"
-    if not name.endswith(".toml") and not path.exists():
+    return Recipe.parse(override(read_toml(file_of(name)), settings or []), where=file_of(name).name)
+
+
+def file_of(name: str) -> Path:
+    """The file of a preset, or the one that is named."""
+    if name.endswith(".toml"):
+        return Path(name)
+    if name not in presets():
         raise UserError(f"no preset '{name}'{suggest(name, presets())}")
-    values = override(read_toml(path), settings or [])
-    return Recipe.parse(values, where=path.name)
+    return PRESETS / f"{name}.toml"

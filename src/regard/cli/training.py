@@ -1,6 +1,7 @@
 """Commands that make runs."""
 
 import shlex
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ from cyclopts import Parameter
 
 from regard.cli.options import Force, Json, Run, Settings, flag
 from regard.cli.output import emit, note, rows
-from regard.errors import UserError
+from regard.errors import Unused, UserError
 
 Quiet = Annotated[bool, flag("No progress.")]
 Tensorboard = Annotated[bool, flag("Write TensorBoard events too.")]
@@ -44,10 +45,8 @@ def train(
     from regard.recipe import read
     from regard.train import train as work
 
-    recipe, folder = read(preset, list(set_)), out or free_name(Path(preset).stem)
-    if from_ is not None:
-        recipe = read(preset, [*system_of(from_, recipe), *set_])
-        no_other_text(recipe, from_, set_)
+    recipe = read(preset, list(set_)) if from_ is None else begun(preset, from_, set_)
+    folder = out or free_name(Path(preset).stem)
     work(recipe, folder, start_from=from_, force=force, quiet=quiet, tensorboard=tensorboard)
     tell(folder, json=json, quiet=quiet)
 
@@ -74,20 +73,51 @@ def demo(
     return 0 if show(out) else 1
 
 
-def system_of(run: Path, recipe: Any) -> list[str]:
-    """The settings of a run's system, where it is of the recipe's kind: whoever starts from it need not repeat them."""
+def begun(preset: str, run: Path, settings: tuple[str, ...]) -> Any:
+    """The recipe with the system of a run to start from. What the user's file or `--set` says holds, or stops."""
+    from regard.config import override, read_toml
+    from regard.recipe import file_of, read
+
+    tree = read_toml(file_of(preset))
+    said = tree if preset.endswith(".toml") else {}  # a preset says nothing: it is for runs of any size
+    kind = part_of(override(tree, list(settings)), "system").get("kind")
+    taken = system_of(run, kind, part_of(said, "system"))
+    while True:
+        try:
+            recipe = read(preset, [*taken, *settings])
+            break
+        except Unused as error:  # what the run has for a part that gave way to another, such as BigBird's blocks
+            left = [setting for setting in taken if setting.partition("=")[0] != error.setting]
+            if len(left) == len(taken):
+                raise
+            taken = left
+    no_other_text(recipe, run, settings)
+    text = tuple(f"text.{name}={value}" for name, value in part_of(said, "text").items())
+    no_other_text(recipe, run, text, where=f"{preset}: ")
+    return recipe
+
+
+def part_of(tree: dict[str, Any], name: str) -> dict[str, Any]:
+    """A section of a file; what is none is told when the file is read."""
+    found = tree.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def system_of(run: Path, kind: Any, said: Container[str] = ()) -> list[str]:
+    """The settings of a run's system, where it is of this kind: whoever starts from it need not repeat them. What is
+    `said` holds, or the training refuses it."""
     from json import dumps
 
     from regard.checkpoint import read_recipe
 
-    there = read_recipe(run)
-    if type(there.system) is not type(recipe.system):
+    there = read_recipe(run).to_dict()["system"]
+    if there["kind"] != kind:
         return []  # the training will say that they differ
-    settings = there.to_dict()["system"].items()
-    return [f"system.{name}={dumps(value)}" for name, value in settings if value is not None]
+    taken = {name: value for name, value in there.items() if value is not None and name not in said}
+    return [f"system.{name}={dumps(value)}" for name, value in taken.items()]
 
 
-def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...]) -> None:
+def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...], where: str = "--set ") -> None:
     """A setting of the text that was given by hand and is not the run's would be ignored: it stops."""
     from regard.checkpoint import read_recipe
 
@@ -97,7 +127,8 @@ def no_other_text(recipe: Any, run: Path, settings: tuple[str, ...]) -> None:
         for name in [one] if one else vars(text):  # or all of the section
             if section == "text" and getattr(text, name) != getattr(recipe.text, name):
                 raise UserError(
-                    f"--set {setting}: the tokenizer of {run} is taken, with text.{name} = {getattr(text, name)}"
+                    f"{where}{setting}: the tokenizer of {run} is taken, "
+                    f"with text.{name} = {getattr(text, name)}; leave it out"
                 )
 
 
