@@ -30,6 +30,7 @@ from regard.checkpoint import (
     write_tensors,
 )
 from regard.errors import UserError, WorldError
+from regard.longer import way_to_read
 from regard.place import Place
 from regard.systems import SYSTEMS, System, built
 from regard.text import Text, Tokenizer
@@ -257,9 +258,24 @@ def read(model: System, tokens: torch.Tensor, at: Place) -> list[torch.Tensor]:
 @pytest.mark.parametrize(
     ("kind", "system", "message"),
     [
-        ("gpt", {"position": "learned"}, "its context cannot become 61"),
-        ("bert", {"attention": "linformer", "projected": 7, "position": "rotary"}, "has weights for each of 23 places"),
-        ("convs2s", {}, "has weights for each of 23 places"),
+        (
+            "gpt",
+            {"position": "learned"},
+            "has weights for each of 23 places (system.position = 'learned'): its context cannot become 61; "
+            "train with system.context = 61, or with another system.position, such as 'rotary'",
+        ),
+        (
+            "bert",
+            {"attention": "linformer", "projected": 7, "position": "rotary"},
+            "(system.attention = 'linformer'): its context cannot become 61; "
+            "train with system.context = 61, or with another system.attention, such as 'full'",
+        ),
+        (
+            "bert",
+            {"attention": "linformer", "projected": 7, "position": "learned"},
+            "(system.position = 'learned' and system.attention = 'linformer'): its context cannot become 61",
+        ),
+        ("convs2s", {}, "each of 23 places: its context cannot become 61; train with system.context = 61"),
         ("rnn-lm", {}, "reads texts of any length: a context of 61 would change nothing"),
     ],
 )
@@ -267,6 +283,15 @@ def test_a_run_that_cannot_read_longer_texts_says_why(tmp_path: Path, kind: str,
     written(tmp_path, kind, **system)
     with refused(message):
         load(tmp_path, context=61)
+
+
+@pytest.mark.parametrize(
+    ("position", "way"),
+    [("rotary", "--context 61 would read all"), ("learned", "a run with system.context = 61 would read all")],
+)
+def test_the_way_to_read_a_longer_text_is_one_that_there_is(tmp_path: Path, position: str, way: str) -> None:
+    written(tmp_path, "bert", position=position)
+    assert way_to_read(load(tmp_path), 61) == way
 
 
 def test_a_context_that_its_settings_refuse_is_named(tmp_path: Path) -> None:

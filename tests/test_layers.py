@@ -13,7 +13,7 @@ import regard
 PACKAGE = Path(regard.__file__).parent
 LAYERS = [
     *("errors", "shapes", "place", "tap", "config", "text", "data", "attention", "blocks", "systems", "decode"),
-    *("objectives", "recipe", "checkpoint", "train", "evaluate", "interop", "explain", "verify", "lab"),
+    *("objectives", "recipe", "longer", "checkpoint", "train", "evaluate", "interop", "explain", "verify", "lab"),
     *("exercises", "serve", "lectures", "cli", "__main__"),
 ]
 HOMES = regard._HOMES  # names that `regard` itself offers, each with the module it comes from

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from regard.data.parse import Parse
 from regard.data.parser import Parser
 from regard.data.sources import file_hash
 from regard.errors import UserError, WorldError, writing
+from regard.longer import reading
 from regard.recipe import Recipe
 from regard.systems import System, built
 from regard.text import Tokenizer
@@ -251,28 +252,11 @@ def load(folder: Path | str, device: str = "cpu", *, context: int | None = None)
     tokenizer = read_tokenizer(folder)
     tensors, notes = read_tensors(folder / WEIGHTS, tokenizer)
     labels = read_labels(folder, recipe)
-    size = len(tokenizer), len(labels), recipe.objective.head
-    model = built(recipe.system, *size)
+    model = built(recipe.system, len(tokenizer), len(labels), recipe.objective.head)
     if context is not None:
-        places, recipe = model.context, reading(recipe, context, model, folder)
-        try:
-            model = built(recipe.system, *size)
-        except UserError as error:
-            raise UserError(f"{folder} cannot read texts with a context of {context}: {error}") from None
-        if any(tensor.shape != tensors[name].shape for name, tensor in weights(model).items() if name in tensors):
-            raise UserError(
-                f"{folder} has weights for each of {places} places, as learned positions and a Linformer's mixes are: "
-                f"its context cannot become {context}"
-            )
+        model, recipe = reading(folder, recipe, model, context, (len(tokenizer), len(labels)))
     put_weights(model, tensors, str(folder / WEIGHTS))
     return Run(folder, recipe, tokenizer, model.to(device).eval(), labels, read_parser(folder, notes))
-
-
-def reading(recipe: Recipe, context: int, model: System, folder: Path) -> Recipe:
-    """The same for texts of another length."""
-    if model.limit is None:
-        raise UserError(f"{folder} reads texts of any length: a context of {context} would change nothing")
-    return replace(recipe, system=replace(recipe.system, context=context))
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def test_what_a_limit_leaves_out_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     found, _, told = measured([("ab c", "D N"), ("ab cd", "D N")])
     assert found["sentences"] == 1
     assert told == ["1 of 2 sentences are longer than 7 tokens: not measured"]
-    with refused("no sentence is left that the context of 7 tokens holds"):
+    with refused("no sentence is left that the context of 7 tokens holds; the shortest has 8, and "):
         measured([("ab cd", "D N")])
 
 

@@ -185,7 +185,7 @@ def test_a_text_too_long_is_refused_and_the_way_out_named() -> None:
         sentence_vectors(told(run("bert"), max_tokens=5), ["bank"])
     with refused("has 44 tokens and the context holds 41"):
         word_vectors(run("bert"), ["a" * 42])
-    with refused("--max-tokens 42: the context holds 41"):
+    with refused("--max-tokens 42: the context holds 41; give at most that"):
         sentence_vectors(run("bert"), ["a"], max_tokens=42)
     with refused("--max-tokens 2 leaves no room for a text; give at least 3"):
         sentence_vectors(run("bert"), ["a"], max_tokens=2)

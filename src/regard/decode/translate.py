@@ -59,7 +59,8 @@ def continued(
         if most is not None and len(source) > most:
             raise UserError(
                 f"the source text has {len(source)} tokens and the context holds {most}, "
-                f"beside {settings.max_tokens} that may be written"
+                f"beside {settings.max_tokens} that may be written: "
+                "shorten it, or lower decode.max_tokens (--max-tokens)"
             )
     prompts = [[*source, tokenizer.end] for source in sources]
     found = generate(model, tokenizer, settings, prompts=prompts, **how)
@@ -75,7 +76,8 @@ def check_room(model: System, settings: Decode) -> None:
     """There is room for a source."""
     if (most := room(model, settings.max_tokens)) is not None and most < 1:
         raise UserError(
-            f"decode.max_tokens = {settings.max_tokens} leaves no room for a source in a context of {model.limit}"
+            f"decode.max_tokens = {settings.max_tokens} leaves no room for a source in a context of {model.limit}; "
+            "lower it (--max-tokens)"
         )
 
 

@@ -9,6 +9,7 @@ import torch
 from regard.data.rows import Texts, laid_out, room
 from regard.errors import UserError, suggest
 from regard.evaluate.job import Job
+from regard.longer import way_to_read
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.text import Tokenizer
@@ -75,7 +76,7 @@ def classified(job: Job) -> dict[str, Any]:
     if not kept:
         raise UserError(
             f"{source.name}: no text is left that the context of {limit} tokens holds; the shortest has {min(sizes)}, "
-            f"and --context {max(sizes)} would read all"
+            f"and {way_to_read(run, max(sizes))}"
         )
     wanted, (first, *others) = [wanted[i] for i in kept], [[column[i] for i in kept] for column in columns]
     with job.counting(len(kept), "classified") as on_done:

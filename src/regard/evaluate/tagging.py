@@ -22,6 +22,7 @@ from regard.data.tagged import sentences
 from regard.errors import UserError
 from regard.evaluate.classification import answered, scores
 from regard.evaluate.job import Job
+from regard.longer import way_to_read
 from regard.shapes import Float, Tensor
 from regard.systems import System
 from regard.text import Tokenizer
@@ -74,7 +75,10 @@ def readable(job: Job) -> tuple[list[list[str]], list[list[str]], list[Spelt]]:
     if len(kept) < len(found):
         job.say(f"{len(found) - len(kept)} of {len(found)} sentences are longer than {limit} tokens: not measured")
     if not kept:
-        what = f"no sentence is left that the context of {limit} tokens holds" if found else "there is no word in it"
+        what = "there is no word in it"
+        if sizes := [len(row[2].ids) + 2 for row in found]:
+            what = f"no sentence is left that the context of {limit} tokens holds; the shortest has {min(sizes)}, "
+            what += f"and {way_to_read(job.run, max(sizes))}"
         raise UserError(f"{job.source.name}: {what}")
     words, tags, spelt = (list(column) for column in zip(*kept, strict=True))
     return words, tags, spelt

@@ -166,7 +166,7 @@ def room(run: Run, how: Embed) -> tuple[int | None, str]:
     """How many tokens of a text are read, and who says so."""
     limit, asked = run.model.limit, how.max_tokens
     if asked and limit is not None and asked > limit:
-        raise UserError(f"--max-tokens {asked}: the context holds {limit}")
+        raise UserError(f"--max-tokens {asked}: the context holds {limit}; give at most that")
     if 0 < asked <= around(run):
         raise UserError(f"--max-tokens {asked} leaves no room for a text; give at least {around(run) + 1}")
     why = f"{asked} are read (--max-tokens)" if asked else f"the context holds {limit}"
