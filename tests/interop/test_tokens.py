@@ -12,14 +12,18 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models, pre_tokenizers, trainers
 from transformers import BertTokenizer
 
-from regard.interop import tokens
+from regard.checkpoint import load
+from regard.decode import check_alignment
+from regard.decode.settings import Decode
+from regard.interop import export_model, import_model, tokens
 from regard.interop.families import FAMILIES
 from regard.interop.files.hugging_face import Folder
 from regard.interop.tokens import Symbols
 from regard.interop.tokens.writing import write_tokenizer
-from regard.text import Text, Tokenizer
+from regard.text import KINDS, Text, Tokenizer
 from tests.helpers import refused, steady
 from tests.interop.folders import WORDS, vocabulary
+from tests.interop.tiny import tiny
 
 BERT, GPT2 = FAMILIES["bert"].symbols, FAMILIES["gpt2"].symbols
 WAYS: dict[str, dict[str, Any]] = {
@@ -216,3 +220,17 @@ def test_what_is_put_around_a_text_is_told_to_their_library(tmp_path: Path) -> N
         theirs = AutoTokenizer.from_pretrained(folder)
         assert theirs("the dog")["input_ids"] == wanted
         assert (theirs.pad_token, theirs.mask_token, theirs.eos_token_id) == ("[PAD]", "[MASK]", end)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_goes_out_and_comes_back_has_the_same_kind_of_tokens(kind: str, tmp_path: Path) -> None:
+    """And so refuses what it refused before: only whole words are copied."""
+    tiny(tmp_path / "run", "transformer", text=kind, norm="post", tied="all")
+    for to in ("hf", "ct2"):
+        export_model(tmp_path / "run", tmp_path / to, to=to)
+        back = import_model(tmp_path / to, tmp_path / f"{to}-back").recipe.text
+        assert back.kind == kind
+    if kind != "word":
+        run = load(tmp_path / "ct2-back")
+        with refused(f"text.kind is '{kind}'"):
+            check_alignment(run.model, Decode(replace_unknown=True), run.recipe.text.kind)

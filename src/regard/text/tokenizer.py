@@ -25,6 +25,7 @@ SPECIALS = [PAD, UNKNOWN, START, END]
 BLANKS = "\u2581\u0120\u010a\n "  # how tokens write a blank or a line end before a word
 MASK = "<mask>"  # hides a word that is to be guessed
 FIRST = "<first>"  # what every text begins with, where that is not the start
+EACH = r"[\s\S]"  # a character, whichever it is
 NONE = -1  # the number of a symbol that there is not
 OTHERWISE = "regard"  # in the JSON of a tokenizer that was made elsewhere: its `Habits`
 
@@ -237,7 +238,7 @@ def cut_inside(symbols: Iterable[str]) -> pre_tokenizers.PreTokenizer:
 
 
 _lines = pre_tokenizers.Split("\n", "isolated")
-_each = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+_each = pre_tokenizers.Split(Regex(EACH), "isolated")
 _between = pre_tokenizers.Split(Regex(r"[^\S\n]+"), "removed")
 _spaces = pre_tokenizers.Metaspace(prepend_scheme="never")
 _back = decoders.Metaspace(prepend_scheme="never")

@@ -10,6 +10,7 @@ from tokenizers import Regex, pre_tokenizers
 
 from regard.errors import UserError
 from regard.interop.tokens import charsmap
+from regard.text.tokenizer import EACH
 
 Tree = dict[str, Any]
 KINDS = {"WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "word", "BPE": "bpe"}
@@ -165,6 +166,11 @@ def parted(tree: Tree, end: str, where: str) -> int:
 
 
 def kind_of(tree: Tree) -> str:
-    """What we call this kind of tokens."""
-    kind = KINDS[tree["model"]["type"]]
-    return "byte-bpe" if kind == "bpe" and "ByteLevel" in json.dumps(tree.get("pre_tokenizer")) else kind
+    """What we call this kind of tokens. Single letters and bytes are cut apart before a vocabulary is asked."""
+    kind, before = KINDS[tree["model"]["type"]], json.dumps(tree.get("pre_tokenizer"))
+    alone = json.dumps({"Regex": EACH}) in before
+    if kind == "word":
+        return "char" if alone else "word"
+    if kind == "bpe" and "ByteLevel" in before:
+        return "byte" if alone else "byte-bpe"
+    return kind
