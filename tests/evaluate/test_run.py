@@ -50,6 +50,17 @@ def test_loss_and_perplexities_are_the_sums_over_the_text(speaker: Run, tmp_path
     assert found["perplexity"] == {unit: pytest.approx(math.exp(nats / n), rel=1e-4) for unit, n in units.items()}
 
 
+def test_that_bleu_says_nothing_of_three_words_is_said(pupil: Run, tmp_path) -> None:
+    def said(target: str) -> str:
+        path = lines_file(tmp_path / f"{len(target)}.tsv", ["abc de\t" + target, "fed\tfed"])
+        told: list[str] = []
+        evaluate([pupil], (str(path),), say=told.append)
+        return " ".join(told)
+
+    assert "BLEU says nothing here" in said("abc de fed") and "read exact_match" in said("abc de fed")
+    assert "BLEU" not in said("abc de fed cba")
+
+
 def test_bytes_and_characters_are_told_apart(speaker: Run, tmp_path) -> None:
     perplexity = evaluate([speaker], (str(lines_file(tmp_path / "new.txt", ["äöü abc"])),))["perplexity"]
     assert math.log(perplexity["character"]) * 7 == pytest.approx(math.log(perplexity["byte"]) * 10)

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from regard.lab.bootstrap import BLEU_SCORE, LOSS, against, bleu_statistics, buckets, by_length, draw, statistics
+from regard.lab.bootstrap import (
+    BLEU_SCORE,
+    EXACT,
+    LOSS,
+    against,
+    bleu_statistics,
+    buckets,
+    by_length,
+    draw,
+    statistics,
+)
 
 WORDS = ["the", "road", "was", "too", "wide", ",", "tired", "because"]
 
@@ -82,6 +92,16 @@ def test_what_was_kept_says_which_score_counts() -> None:
     assert statistics({"else": []}) is None
 
 
+def test_where_no_reference_has_four_words_translations_are_right_or_wrong() -> None:
+    """Longer outputs do not help: their n-grams count in BLEU's smoothing alone."""
+    examples = {"source": ["a", "b", "c"], "hypothesis": [" 3", "3 3 3 3 3", "4 5 6"], "reference": ["3", "3", "4 5 6"]}
+    score, numbers = statistics(examples) or pytest.fail("nothing found")
+    assert score is EXACT and score.of(numbers.sum(0)) == pytest.approx(2 / 3)
+    assert statistics({**examples, "reference": ["3", "3", "4 5 6."]})[0] is BLEU_SCORE, "four tokens"  # type: ignore[index]
+    (bucket,) = by_length(examples["source"], [numbers], score)
+    assert bucket["exact_match"] == pytest.approx([2 / 3])
+
+
 @pytest.mark.parametrize("seed", range(7))
 def test_buckets_hold_every_length_once_and_enough_of_them(seed: int) -> None:
     chance = random.Random(seed)
@@ -95,6 +115,6 @@ def test_buckets_hold_every_length_once_and_enough_of_them(seed: int) -> None:
 def test_short_and_long_sources_are_scored_apart() -> None:
     short, long = ["a b c d e"] * 31, ["a b c d e f g h"] * 37
     numbers = bleu_statistics([*short, *["x y z q"] * 37], [*short, *long])
-    first, second = by_length([*short, *long], [numbers, numbers])
+    first, second = by_length([*short, *long], [numbers, numbers], BLEU_SCORE)
     assert (first["from"], first["texts"], second["to"], second["texts"]) == (5, 31, 8, 37)
     assert first["bleu"] == pytest.approx([100, 100]) and second["bleu"] == [0, 0]

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,47 @@ def test_an_empty_text_among_the_test_data_loses_nothing(tmp_path: Path) -> None
     settings = [f'data.test="{test}"', "train.steps=2"]
     found = compare(presets, settings, out=tmp_path / "out", seeds=1, sweep="none")
     assert not any(each["errors"] for each in found["members"]) and found["paired"]
+
+
+def single_letters(folder: Path) -> list[str]:
+    """Members who say the last letter of three; the second of them has no time to learn it."""
+    presets = [member(folder, name) for name in ("looker", "rnn")]
+    texts = [" ".join(letters) for letters in product("abcdefg", repeat=3)]
+    lines_file(folder / "pairs.tsv", [f"{text}\t{text[-1]}" for text in texts])
+    return presets
+
+
+def test_where_bleu_says_nothing_exact_match_ranks(tmp_path: Path) -> None:
+    settings = ["train.warmup=0", "system.dropout=0"]
+    presets = single_letters(tmp_path)
+    slow = Path(presets[0])
+    slow.write_text(slow.read_text().replace("rate = 0.01", "rate = 1e-9"))
+    out = tmp_path / "out"
+    found = by_name(
+        results := compare(presets, settings, out=out, seeds=1, budget=Budget("tokens", 9_000), sweep="none")
+    )
+    looker, rnn = found["looker"], found["rnn"]
+    assert {each["figures"]["bleu"]["mean"] for each in found.values()} == {0}
+    assert rnn["figures"]["exact_match"]["mean"] > looker["figures"]["exact_match"]["mean"]
+    assert rnn["best"] and looker["against_best"]["score"] == results["score"] == "exact_match"
+    assert looker["against_best"]["worse_by"] > 0.2 and looker["against_best"]["p"] < 0.01
+    table = (out / "table.md").read_text()
+    assert "| system | exact match | chrf |" in table and "Exact match by words in the source" in table
+    assert "bleu" not in table.splitlines()[2] and "BLEU says nothing here" in table
+    assert "exact match (higher is better)" in (out / "plot.svg").read_text()
+
+
+def test_those_who_are_equal_are_a_tie_and_none_is_the_best(tmp_path: Path) -> None:
+    presets = single_letters(tmp_path)
+    other = Path(presets[0]).with_name("again.toml")
+    other.write_text(Path(presets[0]).read_text())
+    out = tmp_path / "out"
+    settings = ["train.rate=1e-9", "decode.max_tokens=1"]
+    results = compare([presets[0], str(other)], settings, out=out, seeds=1, budget=Budget("tokens", 400), sweep="none")
+    assert [each["best"] for each in results["members"]] == [False, False]
+    table = (out / "table.md").read_text()
+    assert "tie with again" in table and "tie with looker" in table and "A tie: looker, again" in table
+    assert "| best |" not in table and " worse" not in table
 
 
 def test_data_are_prepared_once_for_each_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

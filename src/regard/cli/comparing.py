@@ -51,14 +51,14 @@ def compare(
 
 
 def show(results: dict[str, Any], out: Path) -> None:
-    """The table, BLEU by length, what failed, and where everything is."""
-    from regard.lab.table import BLEU_BY, cost_rows, failures, length_rows, score_rows
+    """The table, translations by length, what failed, and where everything is."""
+    from regard.lab.table import by_words, cost_rows, failures, length_rows, score_rows
 
     for table in (cost_rows(results), score_rows(results)):
         rows(table, tuple(table[0]))
         print()
     if by_length := length_rows(results):
-        print(f"{BLEU_BY} (how many texts)")
+        print(f"{by_words(results)} (how many texts)")
         rows(by_length, tuple(by_length[0]))
     for line in failures(results):
         note(f"FAILED: {line}")

@@ -13,7 +13,7 @@ from regard.decode.translate import beginning, check_room, room
 from regard.evaluate.job import Job
 from regard.evaluate.likelihood import likelihood
 from regard.evaluate.pronoun import pronoun_accuracy
-from regard.evaluate.translation import metrics, translation_scores
+from regard.evaluate.translation import beyond_bleu, metrics, translation_scores
 from regard.text import Encoded
 
 
@@ -30,6 +30,8 @@ def translation(job: Job) -> dict[str, Any]:
     if any(lost.values()):
         short = f", {lost['shortened']} of the beginning of their source" if "shortened" in lost else ""
         job.say(f"translations: {lost['cut']} cut off, {lost['too_long']} empty because the source is too long{short}")
+    if beyond_bleu(references, metrics(lowercase=job.lowercase, tokenize=job.tokenize)[0]):
+        job.say("BLEU says nothing here: no reference has the four words in a row that it counts; read exact_match")
     results |= lost | translation_scores(hypotheses, references, lowercase=job.lowercase, tokenize=job.tokenize)
     results |= by_task(job, sources, references, hypotheses)
     return results | pronoun_accuracy(sources, references, hypotheses)

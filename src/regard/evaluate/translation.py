@@ -1,5 +1,6 @@
 """Scores of translations: BLEU and chrF by sacrebleu with their signatures, ROUGE-L, and exact match."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from regard.errors import UserError, suggest
@@ -20,6 +21,11 @@ def translation_scores(
         "exact_match": same / max(1, len(references)),
         "signature": f"BLEU|{bleu.get_signature()} chrF|{chrf.get_signature()}",
     }
+
+
+def beyond_bleu(references: Sequence[str], bleu: Any) -> bool:
+    """No reference has as many words as the longest n-grams of BLEU: whatever is written, its figure says nothing."""
+    return not bleu.corpus_score(list(references), [list(references)]).totals[-1]
 
 
 def metrics(*, lowercase: bool, tokenize: str) -> tuple[Any, Any]:

@@ -1,10 +1,11 @@
 """Paired bootstrap (Koehn, 2004): is the best member better with other test sentences and other seeds too?
 
-A score is a function of sums over examples: of n-grams for BLEU, of nats and tokens for a loss. Examples are drawn
-again, with return, the same ones for all members; then each member's seeds are drawn again, on their own, and its score
-in one draw is the mean over those. The p-value is the share of draws in which the member is at least as good as the
-best, counted with the observed sample itself so that it is never 0. Of one seed nothing can be drawn: then it tells
-about the choice of test examples alone.
+A score is a function of sums over examples: of n-grams for BLEU, of nats and tokens for a loss. Where no reference is
+long enough for BLEU, which is then 0 for all or the doing of its smoothing, translations are right or wrong. Examples
+are drawn again, with return, the same ones for all members; then each member's seeds are drawn again, on their own, and
+its score in one draw is the mean over those. The p-value is the share of draws in which the member is at least as good
+as the best, counted with the observed sample itself so that it is never 0. Of one seed nothing can be drawn: then it
+tells about the choice of test examples alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from regard.evaluate.translation import beyond_bleu, metrics
 
 DRAWS = 1000
 ORDER = 4  # of the longest n-grams of BLEU
@@ -41,8 +44,9 @@ def ratio_of(sums: np.ndarray) -> float:
     return float(sums[0] / sums[1])
 
 
-BLEU_SCORE, LOSS, ACCURACY = (
+BLEU_SCORE, EXACT, LOSS, ACCURACY = (
     Score("bleu", bleu_of, True),
+    Score("exact_match", ratio_of, True),
     Score("loss", ratio_of, False),
     Score("accuracy", ratio_of, True),
 )
@@ -59,10 +63,13 @@ def bleu_statistics(hypotheses: Sequence[str], references: Sequence[str]) -> np.
 
 def statistics(examples: dict[str, list[Any]]) -> tuple[Score, np.ndarray] | None:
     """The score to compare by, and the numbers of each example it is made from; None where nothing was kept."""
+    said, wanted = (examples.get(name, []) for name in ("hypothesis", "reference"))
     if "source" in examples:
-        return BLEU_SCORE, bleu_statistics(examples["hypothesis"], examples["reference"])
+        if beyond_bleu(wanted, metrics(lowercase=False, tokenize="13a")[0]):
+            return EXACT, right_and_all([text.strip() for text in said], [text.strip() for text in wanted])
+        return BLEU_SCORE, bleu_statistics(said, wanted)
     if "hypothesis" in examples:
-        return ACCURACY, right_and_all(examples["hypothesis"], examples["reference"])
+        return ACCURACY, right_and_all(said, wanted)
     if "nats" in examples:
         return LOSS, np.array(examples["nats"], dtype=float)
     return None
@@ -114,12 +121,12 @@ def buckets(lengths: Sequence[int] | np.ndarray) -> list[tuple[int, int]]:
     return [(begin, end - 1) for begin, end in pairwise(borders)]
 
 
-def by_length(sources: Sequence[str], seeds: list[np.ndarray]) -> list[dict[str, Any]]:
-    """BLEU of each seed by the number of words in the source."""
+def by_length(sources: Sequence[str], seeds: list[np.ndarray], score: Score) -> list[dict[str, Any]]:
+    """The score of each seed by the number of words in the source."""
     lengths = np.array([len(text.split()) for text in sources])
     found = []
     for first, last in buckets(lengths):
         inside = (lengths >= first) & (lengths <= last)
-        scores = [bleu_of(numbers[inside].sum(0)) for numbers in seeds]
-        found.append({"from": first, "to": last, "texts": int(inside.sum()), "bleu": scores})
+        scores = [score.of(numbers[inside].sum(0)) for numbers in seeds]
+        found.append({"from": first, "to": last, "texts": int(inside.sum()), score.name: scores})
     return found

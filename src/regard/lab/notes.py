@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.splits import as_paths
-from regard.lab.bootstrap import DRAWS
+from regard.lab.bootstrap import DRAWS, EXACT
 from regard.lab.plan import Asked, Budget, line
 from regard.lab.sweep import DROPOUTS, PART, RATES
 from regard.lab.table import main_score
@@ -39,6 +39,7 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
         f"Seeds from {asked.recipe.seed}: {seeds}.",
         *costs(plan),
         *distances(results["paired"], main_score(results), asked.seeds),
+        *ranked(results),
         *(f"Begun elsewhere or with other versions: {change}." for change in plan["changed"]),
         *found(plan, [run for member in results["members"] for run in member["runs"]]),
     ]
@@ -67,6 +68,21 @@ def distances(paired: bool, score: str, seeds: int) -> list[str]:
         f"Against best: the difference of the means, and p by a paired bootstrap (Koehn, 2004) over {examples} "
         f"{trainings}. p is the share of {DRAWS:,} draws in which the member is at least as good as the best."
     ]
+
+
+def ranked(results: dict[str, Any]) -> list[str]:
+    """What is not as readers expect: another score than BLEU, and a first place that is shared."""
+    notes, score = [], main_score(results)
+    if score == EXACT.name:
+        notes.append(
+            "Ranked by exact match, the share of outputs equal to the reference: no reference has the four words in a "
+            "row that BLEU counts, so that BLEU says nothing here (it stands in results.json)."
+        )
+    if tied := [member["member"] for member in results["members"] if member.get("tied")]:
+        notes.append(
+            f"A tie: {', '.join(tied)} have the same {score.replace('_', ' ')}; none is better than the other."
+        )
+    return notes
 
 
 def found(plan: dict[str, Any], runs: list[dict[str, Any]]) -> list[str]:

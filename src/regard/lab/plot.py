@@ -1,9 +1,9 @@
-"""The picture of a comparison: quality against parameters, FLOPs and seconds, and BLEU by the length of the source."""
+"""The picture of a comparison: quality against parameters, FLOPs and seconds, and translations by length."""
 
 from typing import TYPE_CHECKING, Any
 
 from regard.explain.paper import COLOURS, FAINT, INK, LINE, MARGIN, MARKS, axes_at, drawing, saved, write
-from regard.lab.table import BLEU_BY, LOWER, lengths, main_score
+from regard.lab.table import LOWER, by_words, lengths, main_score
 from regard.train.forecast import quantity
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def picture(results: dict[str, Any], form: str) -> bytes:
             points(axes_at(sheet, left + i * step, top, WIDE, TALL), drawn, against, name, first=i == 0)
         below = top + TALL + FOOT
         if translators:
-            write(sheet, left, below - 0.12, BLEU_BY, size=11, weight="bold")
-            curves(axes_at(sheet, left, below + 0.08, 2 * step - GAP, TALL - 0.1), translators, drawn)
+            write(sheet, left, below - 0.12, by_words(results), size=11, weight="bold")
+            curves(axes_at(sheet, left, below + 0.08, 2 * step - GAP, TALL - 0.1), translators, drawn, name)
         names = axes_at(sheet, left + 2 * step if translators else left, below, KEY, 0.3 * len(drawn) + 0.1)
         legend(names, drawn)
         return saved(sheet, form)
@@ -81,17 +81,17 @@ def figure(member: dict[str, Any], against: str) -> dict[str, Any]:
     return member["figures"][against]
 
 
-def curves(axes: "Axes", translators: list[dict[str, Any]], drawn: list[dict[str, Any]]) -> None:
+def curves(axes: "Axes", translators: list[dict[str, Any]], drawn: list[dict[str, Any]], name: str) -> None:
     """Mean over seeds in each bucket, with a band from the lowest to the highest seed."""
     for member in translators:
         buckets, look = member["by_length"], style(drawn, member)
         at = range(len(buckets))
-        axes.plot(at, [sum(b["bleu"]) / len(b["bleu"]) for b in buckets], **look, markersize=6, linewidth=1.6)
-        low, high = [min(b["bleu"]) for b in buckets], [max(b["bleu"]) for b in buckets]
+        axes.plot(at, [sum(b[name]) / len(b[name]) for b in buckets], **look, markersize=6, linewidth=1.6)
+        low, high = [min(b[name]) for b in buckets], [max(b[name]) for b in buckets]
         axes.fill_between(at, low, high, color=look["color"], alpha=0.14, linewidth=0)
     buckets = translators[0]["by_length"]
     axes.set_xticks(range(len(buckets)), [f"{lengths(b)}\n{b['texts']} texts" for b in buckets])
-    axes.set_ylabel("BLEU", fontsize=9, color=FAINT)
+    axes.set_ylabel("BLEU" if name == "bleu" else name.replace("_", " "), fontsize=9, color=FAINT)
     plain(axes)
 
 

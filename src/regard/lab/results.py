@@ -20,6 +20,8 @@ COUNTS = (  # numbers of an evaluation that are no scores
     *("baseline", "pronoun_cases", "pronoun_baseline", "words", "sentences", "spans", "new_words"),
 )
 
+Numbers = dict[str, list[np.ndarray]]  # of each member, for each seed
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -43,7 +45,11 @@ def gather(entries: list[Entry], *, sustained: float) -> dict[str, Any]:
     same_tokenizer({entry.member.name: [run["tokenizer"] for run in entry.runs()] for entry in entries})
     members = [described(entry, sustained) for entry in entries]
     examples = {entry.member.name: [run["examples"] for run in entry.runs()] for entry in entries}
-    return {"members": members, "paired": compared(members, examples), "examples": shared(examples)}
+    score, numbers = measured(examples)
+    paired, kept = compared(members, numbers, score), shared(examples)
+    if paired and "source" in kept:
+        lengths(members, numbers, score, kept["source"])
+    return {"score": score.name if numbers else "", "members": members, "paired": paired, "examples": kept}
 
 
 def same_tokenizer(fingerprints: dict[str, list[str]]) -> None:
@@ -107,30 +113,41 @@ def flat(scores: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def compared(members: list[dict[str, Any]], examples: dict[str, list[dict[str, Any]]]) -> bool:
-    """Put the distance from the best, and the scores by length, into each member.
+def measured(examples: dict[str, list[dict[str, Any]]]) -> tuple[bootstrap.Score, Numbers]:
+    """The score to rank by, and of each member and seed the numbers of every example that it is made from."""
+    score, numbers = bootstrap.LOSS, Numbers()
+    for name, runs in examples.items():
+        if found := [made for run in runs if (made := bootstrap.statistics(run)) is not None]:
+            score, numbers[name] = found[0][0], [each for _, each in found]
+    return score, numbers
+
+
+def compared(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.Score) -> bool:
+    """Put the distance from the best into each member, and with whom it shares that place.
 
     Examples cannot be drawn again where there is one, or where members were measured on different ones.
     """
-    numbers: dict[str, list[np.ndarray]] = {}
-    for name, runs in examples.items():
-        found = [made for run in runs if (made := bootstrap.statistics(run)) is not None]
-        if found:
-            score, numbers[name] = found[0][0], [each for _, each in found]
     sizes = {len(each) for runs in numbers.values() for each in runs}
     if len(sizes) != 1 or sizes == {1}:
         return False
     drawn = {name: bootstrap.draw(runs, score, member=i) for i, (name, runs) in enumerate(numbers.items())}
     best = (max if score.higher_is_better else min)(drawn, key=lambda name: drawn[name].observed)
+    first = [name for name in drawn if math.isclose(drawn[name].observed, drawn[best].observed)]
     for member in members:
         if (name := member["member"]) in numbers:
-            member["best"] = name == best
+            member["best"] = first == [name]
+            member["tied"] = [other for other in first if other != name] if name in first else []
             facts = {"score": score.name, "best": best, "draws": bootstrap.DRAWS}
             distance = bootstrap.against(drawn[best], drawn[name], score)
             member["against_best"] = None if name == best else {**facts, **distance}
-            if "source" in examples[name][0]:
-                member["by_length"] = bootstrap.by_length(examples[name][0]["source"], numbers[name])
     return True
+
+
+def lengths(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.Score, sources: list[str]) -> None:
+    """Put the score by length of the source into each member."""
+    for member in members:
+        if (name := member["member"]) in numbers:
+            member["by_length"] = bootstrap.by_length(sources, numbers[name], score)
 
 
 def shared(examples: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -4,9 +4,21 @@ import math
 from statistics import mean, stdev
 from typing import Any
 
+from regard.lab.bootstrap import EXACT, LOSS
 from regard.train.forecast import quantity
 
-ORDER = ("bleu", "chrf", "rouge_l", "pronoun_accuracy", "accuracy", "f1", "loss", "perplexity_token", "perplexity_word")
+ORDER = (
+    "exact_match",
+    "bleu",
+    "chrf",
+    "rouge_l",
+    "pronoun_accuracy",
+    "accuracy",
+    "f1",
+    "loss",
+    "perplexity_token",
+    "perplexity_word",
+)
 COST = {
     "tokens": "tokens",
     "flops": "FLOPs",
@@ -15,15 +27,15 @@ COST = {
     "tokens_per_second": "tokens/s",
 }
 HIDDEN = ("valid_loss", "perplexity_character")
-BESIDE_BLEU = ("perplexity_word", "perplexity_byte", "exact_match")  # in results.json alone
+BESIDE = ("perplexity_word", "perplexity_byte")  # of translations in results.json alone, with the score not ranked by
 LOWER = ("loss", "perplexity")
-BLEU_BY = "BLEU by words in the source"
 
 
 def score_names(results: dict[str, Any]) -> list[str]:
     """The scores that some member has, the ones people look for first."""
     found = dict.fromkeys(name for member in results["members"] for name in member["figures"])
-    hidden = {*COST, *HIDDEN, *(BESIDE_BLEU if "bleu" in found else ())}
+    unranked = "bleu" if results["score"] == EXACT.name else EXACT.name
+    hidden = {*COST, *HIDDEN, *((*BESIDE, unranked) if "bleu" in found else ())}
     known = [name for name in ORDER if name in found]
     others = [name for name in found if name not in known]
     return [name for name in (*known, *others) if name not in hidden]
@@ -31,7 +43,12 @@ def score_names(results: dict[str, Any]) -> list[str]:
 
 def main_score(results: dict[str, Any]) -> str:
     """The one that members are ranked by."""
-    return next((name for name in ("bleu", "accuracy") if name in score_names(results)), "loss")
+    return results["score"] or ("accuracy" if "accuracy" in score_names(results) else LOSS.name)
+
+
+def by_words(results: dict[str, Any]) -> str:
+    """The heading of the scores by length."""
+    return f"{'BLEU' if results['score'] == 'bleu' else 'Exact match'} by words in the source"
 
 
 def cost_rows(results: dict[str, Any]) -> list[dict[str, str]]:
@@ -67,6 +84,8 @@ def standing(member: dict[str, Any]) -> str:
         return "FAILED"
     if member.get("best"):
         return "best"
+    if tied := member.get("tied"):
+        return f"tie with {tied[0]}" if len(tied) == 1 else f"tie of {1 + len(tied)}"
     distance = member.get("against_best")
     return f"{distance['worse_by']:.2g} worse, p {distance['p']:.3f}" if distance else ""
 
@@ -87,14 +106,14 @@ def cell(figure: dict[str, Any] | None) -> str:
 
 
 def length_rows(results: dict[str, Any]) -> list[dict[str, str]]:
-    """BLEU of each member by the length of the source; empty where nothing is translated."""
-    table = []
+    """The score of each member by the length of the source; empty where nothing is translated."""
+    table, (score, digits) = [], (results["score"], 1 if results["score"] == "bleu" else 3)
     for member in results["members"]:
         if "by_length" in member:
             cells = {"system": member["member"]}
             for bucket in member["by_length"]:
-                spread = f" ± {stdev(bucket['bleu']):.1f}" if len(bucket["bleu"]) > 1 else ""
-                cells[f"{lengths(bucket)} ({bucket['texts']})"] = f"{mean(bucket['bleu']):.1f}{spread}"
+                spread = f" ± {stdev(bucket[score]):.{digits}f}" if len(bucket[score]) > 1 else ""
+                cells[f"{lengths(bucket)} ({bucket['texts']})"] = f"{mean(bucket[score]):.{digits}f}{spread}"
             table.append(cells)
     return table
 
@@ -109,7 +128,7 @@ def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     parts = [f"# {results['title']}", grid(score_rows(results)), grid(cost_rows(results))]
     if by_length := length_rows(results):
-        parts += [f"## {BLEU_BY}", "In brackets how many texts.", grid(by_length)]
+        parts += [f"## {by_words(results)}", "In brackets how many texts.", grid(by_length)]
     if failed := failures(results):
         parts += ["## Failed", "\n".join(f"- {line}" for line in failed)]
     parts += ["## How this was measured", "\n".join(f"- {note}" for note in results["notes"])]
