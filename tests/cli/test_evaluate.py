@@ -49,6 +49,41 @@ def test_the_text_for_people_has_the_same_numbers(here: Place) -> None:
     assert float(table["perplexity per character"]) == pytest.approx(found["perplexity"]["character"], abs=1e-4)
 
 
+def test_columns_of_other_names_are_read_as_told(here: Place, tmp_path: Path) -> None:
+    """Also in three columns, for which the message names the way."""
+    pairs = zip(Path("b.en").read_text().splitlines(), Path("b.de").read_text().splitlines(), strict=True)
+    rows = [f"{i}\t{german}\t{english}" for i, (english, german) in enumerate(pairs)]
+    table = lines_file(tmp_path / "three.tsv", ["id\tde\ten", *rows])
+    plain = lines_file(tmp_path / "plain.tsv", rows)
+    refused("evaluate", "translator", "--data", table, because="as in --set data.fields.source=NAME")
+    wanted = fine("evaluate", "translator", "--data", "b.en", "b.de", "--json").json
+    for file, names in ((table, ("en", "de")), (plain, ("2", "1"))):
+        named = settings(f"data.fields.source={names[0]}", f"data.fields.target={names[1]}", tiny=False)
+        found = fine("evaluate", "translator", "--data", file, *named, "--json").json
+        assert {**found, "seconds": 0} == {**wanted, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("setting", "because"),
+    [
+        ("data.fields.sorce=en", "data.fields names 'sorce', which is not read; did you mean 'source'?"),
+        ("data.train=b.en", "--set data.train=b.en: here it says how files are read, with data.fields, data.document"),
+        ("system.width=3", "--set system.width=3: here it says how files are read"),
+        ("data.document=line", "it is for one file of lines"),
+        ("data.tags=xpos", "is for the tags of .conllu files"),
+    ],
+)
+def test_what_does_not_say_how_files_are_read_is_refused(here: Place, setting: str, because: str) -> None:
+    refused("evaluate", "translator", "--data", "b.en", "b.de", "--set", setting, because=because)
+    refused("evaluate", "translator", "--set", setting, because=f"--set {setting}: * give them with --data")
+
+
+def test_lines_are_documents_where_told(here: Place) -> None:
+    whole = fine("evaluate", "model", "--data", "play.txt", "--json").json
+    lines = fine("evaluate", "model", "--data", "play.txt", "--set", "data.document=line", "--json").json
+    assert lines["loss"] != whole["loss"]
+
+
 def test_without_files_the_run_s_own_data_are_taken_and_named(here: Place) -> None:
     """This translator was given validation files and no test files; the model held lines out for its test."""
     assert "v.en" in fine("evaluate", "translator").err

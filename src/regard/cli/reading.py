@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from regard.errors import UserError
 
 STDIN = "standard input"
 AT_ONCE = 1024  # lines translated before any is printed
+READ = ("data.fields", "data.document", "data.tags")  # the settings that say how files are read
 
 
 def load_runs(paths: Sequence[Path], device: str, others: str = "", context: int | None = None) -> list[Any]:
@@ -20,6 +22,28 @@ def load_runs(paths: Sequence[Path], device: str, others: str = "", context: int
     if strange := [path for path in paths[1:] if not path.is_dir()]:
         raise UserError(f"no such run: {strange[0]}; is it meant for {others}?")
     return [load(path, where, context=context) for path in paths]
+
+
+def read_as(run: Any, settings: Sequence[str], files: tuple[str, ...]) -> Any:
+    """The run with these settings of how files are read; any other would change nothing."""
+    from regard.config import build, override
+    from regard.data import Data
+    from regard.data.sources import is_plain
+    from regard.data.splits import check_read
+
+    if not settings:
+        return run
+    if not files:
+        raise UserError(f"--set {settings[0]}: it says how files are read: give them with --data")
+    for setting in settings:
+        key = setting.partition("=")[0].strip()
+        if key not in READ and not key.startswith("data.fields."):
+            raise UserError(f"--set {setting}: here it says how files are read, with {', '.join(READ)}, and no more")
+        if key == "data.document" and not is_plain(files):
+            raise UserError(f"--set {setting}: it is for one file of lines")
+    data = build(Data, override(run.recipe.to_dict(), list(settings))["data"], where="--set [data]")
+    check_read(data, run.recipe.objective.columns, map(Path, files))
+    return replace(run, recipe=replace(run.recipe, data=data))
 
 
 def load_one(paths: Sequence[Path], device: str, others: str) -> Any:

@@ -18,6 +18,10 @@ def evaluate(
     data: Annotated[
         tuple[str, ...], several("One file (text, .tsv, .csv, .jsonl) or two parallel ones (source, target).")
     ] = (),
+    set_: Annotated[
+        tuple[str, ...],
+        repeated("How these files are read: data.fields.COLUMN=NAME, data.document or data.tags.", name="--set"),
+    ] = (),
     decode: TranslateOptions = TranslateOptions(),
     stride: Annotated[
         int | None, Parameter(help="Language models: windows overlap; each begins so many tokens after the last.")
@@ -31,11 +35,12 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run on its test data or on files: loss, perplexity and the scores of its task."""
-    from regard.cli.reading import load_runs
+    from regard.cli.reading import load_runs, read_as
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
 
-    runs = load_runs(run, device, "--data", context)
+    first, *others = load_runs(run, device, "--data", context)
+    runs = [read_as(first, set_, data), *others]
     if decode.given or lowercase or tokenize != "13a":
         needs_bleu(runs[0])
     results = work(

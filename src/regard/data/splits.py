@@ -1,5 +1,6 @@
 """What to train, validate and test on: the `[data]` section and the sources it names."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -118,15 +119,20 @@ def splits_of_tasks(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Sou
     return {split: mixed(sources) for split, sources in found.items()}, said
 
 
+def check_read(data: Data, columns: tuple[str, ...], files: Iterable[Path]) -> None:
+    """Stop where settings say how something is read that is not."""
+    for name in data.fields:
+        if name not in columns:
+            raise UserError(f"data.fields names '{name}', which is not read{suggest(name, list(columns))}")
+    if data.tags != "upos" and not ("tags" in columns and any(path.suffix == ".conllu" for path in files)):
+        raise UserError(f"data.tags = '{data.tags}' is for the tags of .conllu files, and none are read")
+
+
 def held_out(data: Data, columns: tuple[str, ...]) -> tuple[dict[str, Source], list[str]]:
     """All records by split."""
     if not data.train:
         raise UserError("data.train is not set: give a built-in name, a path, or two paths")
-    for name in data.fields:
-        if name not in columns:
-            raise UserError(f"data.fields names '{name}', which is not read{suggest(name, list(columns))}")
-    if data.tags != "upos" and not ("tags" in columns and any(path.suffix == ".conllu" for path in data.files())):
-        raise UserError(f"data.tags = '{data.tags}' is for the tags of .conllu files, and none are read")
+    check_read(data, columns, data.files())
     train = open_source(data.train, "train", data, columns)
     said = [train.told]
     own = [built_in(name) for name in as_paths(data.train)]

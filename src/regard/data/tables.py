@@ -129,7 +129,7 @@ def column_places(first: Sequence[str], columns: Columns, where: str) -> tuple[l
     if len(first) > len(labels):
         raise UserError(
             f"{where}: {len(first)} columns, {len(labels)} are needed: say which with {fields}, "
-            "by number from 0 or by the names on the first line"
+            f"by number from 0 or by the names on the first line, as in --set data.fields.{columns.names[0]}=NAME"
         )
     return list(range(len(labels))), False
 
