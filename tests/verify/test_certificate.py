@@ -142,8 +142,10 @@ def test_a_run_without_state_or_tokens_is_checked_on_the_lectures(run: Run, tmp_
     assert (resumed.state, "no state/trainer.safetensors" in resumed.why) == ("does not apply", True)
 
 
-@pytest.mark.parametrize("average, limit", [("ema", "steps=7"), ("last", "max_tokens=700")])
-def test_averages_are_resumed_too(language: Run, tmp_path: Path, average: str, limit: str) -> None:
+@pytest.mark.parametrize(
+    "average, limit", [("ema", "steps=7"), ("last", "max_tokens=700"), ("none", "max_seconds=0.01")]
+)
+def test_averages_and_every_end_are_resumed_too(language: Run, tmp_path: Path, average: str, limit: str) -> None:
     settings = [f'data.train="{language.recipe.data.train}"', "system.width=16", "system.depth=1", "system.context=23"]
     settings += ["train.steps=0", f"train.{limit}", "train.batch_tokens=92", "train.save_every=3", "train.device=cpu"]
     settings += [f"train.average={average}"]

@@ -1,6 +1,8 @@
 """resumed = uninterrupted: a few steps more in one go end, to the last bit, where they end with a break in the middle.
 
-They start from the run's own training state and data, at a small constant rate, so that a finished run goes on too.
+They start from the run's own training state and data, at a small constant rate. No limit of the run ends them, so that
+a finished run goes on too, whether steps, tokens, time or patience ended it.
+
 The run is only read: what is saved goes to a temporary folder.
 """
 
@@ -53,6 +55,8 @@ def go_on(run: Run, start: Path, out: Path, *, steps: int) -> tuple[int, list[in
         run.recipe.train,
         steps=1,
         max_tokens=0,
+        max_seconds=0.0,
+        patience=0,
         save_every=1,
         device=str(run.model.device),
         precision="float32",
