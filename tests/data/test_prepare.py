@@ -77,6 +77,40 @@ def test_a_large_loss_is_a_warning_that_names_the_setting(tmp_path: Path) -> Non
     )
 
 
+REMEDY = ": text.kind = 'bpe' or 'char' in training cuts new words into pieces that are known"
+OTHER = " that this may be another text than the tokenizer was made for"
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "told"),
+    [
+        ("word", False, f"; so many unknown{REMEDY}"),
+        ("word", True, f"; so many unknown{OTHER}{REMEDY}"),
+        ("char", True, f"; so many unknown{OTHER}"),
+        ("char", False, "; so many unknown: text.kind = 'byte-bpe' in training has tokens for whatever is written"),
+    ],
+)
+def test_words_that_training_never_had_are_told_with_their_remedy(
+    tmp_path: Path, kind: str, own: bool, told: str
+) -> None:
+    """Of held-out records of the same file nobody says that they are another text."""
+    known, new = ["a b\ta b"] * 36, ["123\t123"] * 4
+    train = lines_file(tmp_path / "train.tsv", known if own else known + new)
+    test = lines_file(tmp_path / "test.tsv", new)
+    data = Data(train=train, valid=test, test=test) if own else Data(train=train)
+    done = prepare(data, Text(kind=kind), PAIR, context=9, folder=tmp_path / "tokens", say=str)
+    lines = {line.partition(":")[0]: line for line in report_lines(done.report)}
+    assert lines["test"].endswith(told)
+    assert "so many unknown" not in lines["train"]
+
+
+def test_a_tokenizer_that_was_given_cannot_be_chosen(prepared: Prepared, tmp_path: Path) -> None:
+    file = lines_file(tmp_path / "other.tsv", ["xyz\tuvw"] * 40)
+    about = {"context": 9, "folder": tmp_path / "again", "say": str, "tokenizer": prepared.tokenizer}
+    done = prepare(Data(train=file), Text(kind="char"), PAIR, **about)
+    assert [line.endswith(OTHER) for line in report_lines(done.report) if "records, " in line] == [True] * 3
+
+
 @pytest.mark.parametrize(
     "task", [PAIR, Continuation(), MaskedPairs(), Classification()], ids=lambda task: type(task).__name__
 )

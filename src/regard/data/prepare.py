@@ -62,6 +62,7 @@ def prepare(
     sources, said = opened or splits(data, task.columns)
     say(f"reading {', '.join(f'{len(source):,} {split}' for split, source in sources.items())} records")
     labels = task.labels(sources["train"])
+    trained = tokenizer is None
     if tokenizer is None:
         tokenizer = Tokenizer.train(texts(sources["train"], task), text, task.symbols)
     say(f"{len(tokenizer):,} tokens of kind '{text.kind}' in the vocabulary")
@@ -72,6 +73,9 @@ def prepare(
     counts = {split: task.write(source, tokenizer, folder / split, **settings)[1] for split, source in sources.items()}
     files = {str(path): file_hash(path) for path in data.files()}
     told = {**report(counts, said, context), "too_long": data.too_long, "files": files}
+    if trained:
+        named = {"valid": data.valid, "test": data.test}
+        told |= {"kind": text.kind, "held_out": [split for split in named if split in sources and not named[split]]}
     return Prepared(tokenizer, labels, told)
 
 
@@ -126,9 +130,20 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         also = report["also_in_train"].get(split)
         told = [kept(split, c), *lost(c, c.get("most") or report["context"]), f"{also:,} also in train" if also else ""]
         if c["unknown"] > 0.2 * c["tokens"] and not warnings:  # those of records that are left out are counted too
-            told.append("so many unknown that this may be another text than the tokenizer was made for")
+            told.append(many_unknown(report.get("kind", ""), held_out=split in report.get("held_out", ())))
         out += ["; ".join(filter(None, told)), *warnings]
     return out
+
+
+def many_unknown(kind: str, *, held_out: bool) -> str:
+    """Where so many unknown tokens may come from, and which `kind` would have fewer, where that could be chosen."""
+    other = "" if held_out else " that this may be another text than the tokenizer was made for"
+    remedy = ""
+    if kind == "word":
+        remedy = "text.kind = 'bpe' or 'char' in training cuts new words into pieces that are known"
+    elif kind and held_out:
+        remedy = "text.kind = 'byte-bpe' in training has tokens for whatever is written"
+    return ": ".join(filter(None, (f"so many unknown{other}", remedy)))
 
 
 def kept(split: str, c: dict[str, Any]) -> str:

@@ -106,7 +106,8 @@ def read(job: Job) -> Iterator[Batch]:
 
 
 def tell(job: Job, counts: Counts, context: int) -> None:
-    for line in report_lines(data_report({"train": counts}, [], context)):
+    found = data_report({"train": counts}, [], context)
+    for line in report_lines({**found, "kind": job.run.recipe.text.kind}):
         job.say(line.replace("train:", "data:"))
 
 

@@ -49,7 +49,8 @@ def likelihood(job: Job, source: Source) -> tuple[dict[str, Any], list[tuple[flo
     policy = policy.format(context=context, stride=stride or context)
     if counts.unknown:
         policy += "; an unknown word costs what <unk> does, so figures per word, character and byte flatter"
-    for line in report_lines(data_report({"train": counts}, [], context)):
+    found = data_report({"train": counts}, [], context)
+    for line in report_lines({**found, "kind": run.recipe.text.kind}):
         job.say(line.replace("train:", "data:"))
     units = Units.of(source)
     results = {
