@@ -2,6 +2,8 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,20 @@ def test_spans_one_by_one() -> None:
     assert (found["tokens"], found["spans"]) == (counts["tokens"], counts["spans"])
     assert found["loss"] == pytest.approx(nats / counts["tokens"], rel=1e-5)
     assert found["spans_restored"] == counts["right"] / counts["spans"]
+
+
+@pytest.mark.parametrize(("measure", "kind", "objective"), [(masked, "bert", "masked"), (spans, "t5", "spans")])
+def test_who_guesses_no_better_than_by_frequency_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, measure: Callable[[Job], dict], kind: str, objective: str
+) -> None:
+    told: list[str] = []
+    mine = replace(job(kind, objective, TEXTS), say=told.append)
+    assert measure(mine)["loss"] > 3, "nothing was learnt"
+    assert any("guesses no better than by how common tokens are" in line for line in told)
+    told.clear()
+    monkeypatch.setattr(hidden, "entropy", lambda seen: 99.0)
+    measure(mine)
+    assert not any("how common" in line for line in told)
 
 
 def test_the_policy_names_the_windows_of_documents() -> None:

@@ -54,6 +54,7 @@ def masked(job: Job) -> dict[str, Any]:
             judged += int((model.head.follows(vectors, batch.at).argmax(-1) == batch.label).sum())
             rows += len(batch)
     found = {"loss": nats / tokens, "accuracy": right / tokens, "unigram_entropy": entropy(seen), "tokens": tokens}
+    judge(job, found)
     return found | ({"next_accuracy": judged / rows} if rows else {}) | {"policy": policy(MASKED, job)}
 
 
@@ -79,14 +80,21 @@ def spans(job: Job) -> dict[str, Any]:
                 whole += len(asked)
                 exact += sum(found.get(sentinel) == span for sentinel, span in asked.items())
             on_done(whole)
-    return {
+    found = {
         "loss": nats / tokens,
         "spans_restored": exact / whole,
         "spans": whole,
         "unigram_entropy": entropy(seen),
         "tokens": tokens,
-        "policy": policy(CUT, job),
     }
+    judge(job, found)
+    return found | {"policy": policy(CUT, job)}
+
+
+def judge(job: Job, found: dict[str, Any]) -> None:
+    """Say where a model has learnt nothing of what stands around a gap."""
+    if found["loss"] >= found["unigram_entropy"]:
+        job.say("the loss is not below unigram_entropy: it guesses no better than by how common tokens are")
 
 
 def read(job: Job) -> Iterator[Batch]:

@@ -101,7 +101,10 @@ class System(nn.Module):
     def fits(self, count: int, what: str) -> None:
         """Stop where a text is longer than the limit."""
         if self.limit is not None and count > self.limit:
-            raise UserError(f"{what} has {count} tokens and the context holds {self.limit}")
+            raise UserError(
+                f"{what} has {count} tokens and the context holds {self.limit}: "
+                "shorten it, or train with a larger system.context"
+            )
 
 
 @contextmanager
