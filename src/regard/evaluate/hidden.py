@@ -80,15 +80,15 @@ def spans(job: Job) -> dict[str, Any]:
                 whole += len(asked)
                 exact += sum(found.get(sentinel) == span for sentinel, span in asked.items())
             on_done(whole)
-    found = {
+    scores: dict[str, Any] = {
         "loss": nats / tokens,
         "spans_restored": exact / whole,
         "spans": whole,
         "unigram_entropy": entropy(seen),
         "tokens": tokens,
     }
-    judge(job, found)
-    return found | {"policy": policy(CUT, job)}
+    judge(job, scores)
+    return scores | {"policy": policy(CUT, job)}
 
 
 def judge(job: Job, found: dict[str, Any]) -> None:
