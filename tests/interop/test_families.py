@@ -11,6 +11,7 @@ import transformers
 from torch import Tensor, nn
 
 from regard.checkpoint import Run, load
+from regard.config import override
 from regard.decode import generate
 from regard.decode.settings import Decode
 from regard.interop import export_model, import_model
@@ -19,6 +20,7 @@ from regard.place import Place
 from regard.systems import parameters
 from tests.helpers import refused, same
 from tests.interop.cases import CASES
+from tests.interop.tiny import tiny
 
 NEAR = {"rtol": 0, "atol": 1e-4}
 LENGTHS = (17, 5, 11)
@@ -155,3 +157,38 @@ def test_every_family_has_a_case() -> None:
 
 def test_what_writes_is_compared_as_what_writes(both: Both, request: pytest.FixtureRequest) -> None:
     assert both.run.model.writes_text == (request.node.callspec.params["both"] in WRITERS)
+
+
+UNSAID: list[tuple[str, dict[str, Any], str, str]] = [
+    ("transformer", {}, "--set system.norm=post", "marian"),
+    ("transformer", {"norm": "post", "position": "learned", "tied": "none"}, "--set system.position=sinusoidal", "mar"),
+    ("gpt", {"position": "rotary", "normalizer": "rms", "bias": False}, "--set system.feedforward=swiglu", "llama"),
+    ("gpt", {"feedforward": "relu", "position": "alibi"}, "--set system.position=learned", "gpt2"),
+    ("gpt", {"attention": "local", "block": 8}, "--set system.attention=full --set system.block=64", "gpt2"),
+    ("bert", {"feedforward": "swiglu"}, "--set system.feedforward=gelu", "bert"),
+    ("t5", {"score": "scaled-dot"}, "--set system.score=dot", "t5"),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings", "way", "family"), UNSAID, ids=[way[2] for way in UNSAID])
+def test_a_refusal_ends_with_the_fewest_settings_that_can_be_exported(
+    kind: str, settings: dict[str, Any], way: str, family: str, tmp_path: Path
+) -> None:
+    """And a run with these settings is exported."""
+    tiny(tmp_path / "run", kind, **settings)
+    with refused(f"a run that is trained with {way}") as found:
+        export_model(tmp_path / "run", tmp_path / "out")
+    told = str(found.value)
+    assert re.search(rf" can be exported, as {family}\w*$", told)
+    asked = [each.strip() for each in told.partition("is trained with ")[2].partition(" can be")[0].split("--set ")[1:]]
+    given = {key.removeprefix("system."): value for key, value in override({}, asked)["system"].items()}
+    tiny(tmp_path / "other", kind, **{**settings, **given})
+    assert export_model(tmp_path / "other", tmp_path / "out").compared.passed
+
+
+def test_a_reason_of_several_families_is_told_once(tmp_path: Path) -> None:
+    tiny(tmp_path / "run", "bert", position="alibi")
+    reason = "system.position = 'alibi' cannot be said there, only 'learned'"
+    with refused(f"bert, roberta, xlm-roberta, distilbert, big_bird: {reason}; a run") as found:
+        export_model(tmp_path / "run", tmp_path / "out")
+    assert str(found.value).count("alibi") == 1

@@ -1,6 +1,8 @@
 """A run in the words of others. Every export is read by the library it is for, and must say the same as the run."""
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,7 +124,7 @@ def as_hugging_face(run: Run, folder: Path) -> str:
 
 def sayable(run: Run, first: str = "") -> tuple[Model, Family, dict[str, Any]]:
     """The model, its family, `first` of all the one that it was of, and the settings in its words."""
-    made, reasons = Model(run.recipe.system, run.recipe.objective, run.labels), []
+    made, reasons = Model(run.recipe.system, run.recipe.objective, run.labels), {}
     for family in sorted(FAMILIES.values(), key=lambda family: family.kind != first):
         try:
             return made, family, family.config(made, len(run.tokenizer))
@@ -130,11 +132,34 @@ def sayable(run: Run, first: str = "") -> tuple[Model, Family, dict[str, Any]]:
             raise
         except UserError as error:
             if isinstance(made.system, family.system):
-                reasons.append(str(error))
+                reasons[family.kind] = str(error).removeprefix(f"{family.kind}: ")
     kind = run.recipe.to_dict()["system"]["kind"]
     if reasons:
-        raise UserError(f"{'; '.join(reasons)}; a run that is trained with these settings can be exported")
+        raise UserError(refusal(made, reasons, len(run.tokenizer)))
     raise UserError(f"no model of 'transformers' is like system.kind = '{kind}'")
+
+
+def refusal(made: Model, reasons: dict[str, str], vocabulary: int) -> str:
+    """Why each family cannot say a model, every reason once, and the fewest settings with which one could."""
+    kinds: dict[str, list[str]] = {}
+    for kind, reason in reasons.items():
+        kinds.setdefault(reason, []).append(kind)
+    told = "; ".join(f"{', '.join(families)}: {reason}" for reason, families in kinds.items())
+    ways = {}
+    for kind in reasons:
+        with suppress(UserError):
+            ways[kind] = FAMILIES[kind].nearest(made, vocabulary)
+    found = {kind: way for kind, way in ways.items() if way}
+    if not found:
+        return f"{told}; a run that is trained with these settings can be exported"
+    kind = min(found, key=lambda kind: len(found[kind]))
+    way = " ".join(f"--set system.{name}={written(value)}" for name, value in found[kind].items())
+    return f"{told}; a run that is trained with {way} can be exported, as {kind}"
+
+
+def written(value: Any) -> str:
+    """A value as `--set` takes it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def ids(run: Run) -> dict[str, int | list[int]]:

@@ -5,7 +5,7 @@ Export needs no more than that: it writes what importing would read, and a model
 same is one that the other library cannot say.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -20,6 +20,15 @@ Config = dict[str, Any]
 
 class MeansOtherwise(UserError):
     """The settings can be written there, and mean something else: no other family is worth a try."""
+
+
+class Unsaid(UserError):
+    """A setting whose value has no word there; `known` are those that have one."""
+
+    def __init__(self, setting: str, value: Any, known: Iterable[Any]):
+        self.setting, self.known = setting, list(dict.fromkeys(known))
+        usual = ", ".join(map(repr, self.known))
+        super().__init__(f"system.{setting} = {value!r} cannot be said there, only {usual}")
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class Spelling:
             value = getattr(settings, ours)
             word = next((word for word, meant in known.items() if meant == value), None)
             if word is None:
-                raise UserError(f"system.{ours} = {value!r} cannot be said there")
+                raise Unsaid(ours, value, known.values())
             found[theirs] = word
         return found | {name: fine[0] for name, fine in self.only.items() if fine[0] is not None}
 
@@ -105,14 +114,35 @@ class Family:
         if not isinstance(model.system, self.system):
             raise UserError(f"{self.kind}: there is no such system")
         mine = explicit(model.system)
-        said = {**self.write(replace(model, system=mine), vocabulary), "model_type": self.kind}
-        said["architectures"] = [self.class_of(model.objective)]
-        again = explicit(self.read(said, {}, self.kind).system)
-        for setting in fields(again):
-            here, back = getattr(mine, setting.name), getattr(again, setting.name)
-            if here != back:
-                raise UserError(f"{self.kind}: system.{setting.name} = {here!r} cannot be said there, only {back!r}")
+        said, again = self._there_and_back(replace(model, system=mine), vocabulary)
+        for name, back in differing(mine, again).items():
+            here = getattr(mine, name)
+            raise UserError(f"{self.kind}: system.{name} = {here!r} cannot be said there, only {back!r}")
         return said
+
+    def nearest(self, model: Model, vocabulary: int) -> dict[str, Any]:
+        """The settings with which such a model could be said, where they are found; none where they are not."""
+        mine = system = explicit(model.system)
+        for _ in fields(mine):
+            try:
+                _, again = self._there_and_back(replace(model, system=system), vocabulary)
+                if not differing(system, again):
+                    return differing(mine, system)
+                system = again
+            except Unsaid as error:
+                system = replace(system, **{error.setting: error.known[0]})
+        return {}
+
+    def _there_and_back(self, model: Model, vocabulary: int) -> tuple[Config, Any]:
+        """The settings in their words, and what these mean here."""
+        said = {**self.write(model, vocabulary), "model_type": self.kind}
+        said["architectures"] = [self.class_of(model.objective)]
+        return said, explicit(self.read(said, {}, self.kind).system)
+
+
+def differing(mine: Any, other: Any) -> dict[str, Any]:
+    """The settings of the other that are not mine."""
+    return {f.name: getattr(other, f.name) for f in fields(other) if getattr(mine, f.name) != getattr(other, f.name)}
 
 
 def explicit(system: Any) -> Any:
