@@ -11,7 +11,7 @@ import pytest
 from regard.errors import UserError
 from regard.explain import draw, draw_word, figures, to_json, trace
 from regard.explain.figures import parts
-from regard.explain.panels import GAP, HIGHEST, WIDEST, Bars, squared, wrapped
+from regard.explain.panels import GAP, HIGHEST, READABLE, WIDEST, Bars, laid_out, squared, wrapped
 from tests.explain.conftest import (
     ATTENTIVE,
     AWKWARD,
@@ -121,6 +121,17 @@ def test_bars_of_a_long_text_stand_in_lines_as_wide_as_a_sheet() -> None:
     assert [line.heading for line in lines] == ["how likely", "", ""]
     (short,) = wrapped(replace(bars, words=bars.words[:31], values=bars.values[:31]))
     assert short.size == replace(bars, words=bars.words[:31]).size
+
+
+@pytest.mark.parametrize(
+    ("heads", "most", "rows"),
+    [(4, 3, [2, 2]), (4, 4, [4]), (4, 9, [4]), (8, 7, [4, 4]), (7, 3, [3, 3, 1]), (5, 4, [3, 2])],
+)
+def test_heads_stand_in_rows_of_one_length_where_they_can(heads: int, most: int, rows: list[int]) -> None:
+    columns = int((WIDEST / most - GAP) / READABLE)
+    made = laid_out([[(str(head), np.ones((3, columns))) for head in range(heads)]] * 2, columns)
+    assert [len(row) for row in made] == rows * 2
+    assert [title for row in made for title, _ in row] == [str(head) for head in range(heads)] * 2
 
 
 def test_a_tower_of_maps_becomes_a_sheet_of_whole_layers() -> None:

@@ -10,6 +10,7 @@ import torch
 
 from regard.errors import UserError
 from regard.explain import to_json, trace
+from regard.explain.figures import parts
 from regard.explain.plain import rounded
 from regard.tap import record
 from regard.text.tokenizer import KINDS
@@ -23,6 +24,25 @@ def test_rows_sum_to_one_and_the_future_is_not_looked_at(speaker, translator) ->
             assert each.scores is None
         for each in seen.of("decoder"):
             assert not np.triu(each.weights, 1).any()
+
+
+def test_a_weight_of_nothing_is_told_from_what_may_not_be_looked_at() -> None:
+    """Scores so far apart that the softmax rounds to 0. What is drawn as 0 is grey, which is for the future alone."""
+    run = make("gpt")
+    with torch.no_grad():
+        for name, weight in run.model.named_parameters():
+            if "to_query" in name:
+                weight *= 1e4
+    seen = trace(run, text=SOURCE)
+    count = len(seen.target.tokens)
+    past = np.tril(np.ones((count, count), dtype=bool))
+    drawn = [values for part in parts(seen) for row in part.grid for _, values in row]
+    written = [np.array(each["weights"]) for each in to_json(seen)["maps"]]
+    assert any((each.weights[:, past] == 0).any() for each in seen.maps), "rounded to nothing"
+    for values in (*(each.visible for each in seen.maps), *drawn, *written):
+        assert ((values > 0) == past).all()
+    for each in seen.maps:
+        np.testing.assert_allclose(each.visible, each.weights, atol=1e-11)
 
 
 def test_the_weights_are_those_of_the_running_model(translator) -> None:

@@ -60,7 +60,7 @@ def head(trace: Trace, each: Map, place: int) -> Row:
     look at one token alone is left out."""
     queries, keys = trace.names(each)
     weights = each.weights[place]
-    seen = (weights > 0).sum(-1)
+    seen = (each.visible[place] > 0).sum(-1)
     rows = seen > 1 if (seen > 1).any() else seen > 0
     mean = weights[rows].mean(0) if rows.any() else weights.mean(0)
     above = np.where(rows[:, None], weights - 1 / np.maximum(seen, 1)[:, None], -np.inf)

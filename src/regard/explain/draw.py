@@ -51,8 +51,9 @@ def chosen(trace: Trace, layer: int | None, head: int | None) -> Trace:
 
 def of_head(each: Map, head: int) -> Map:
     check_head(each.name.removesuffix(".weights"), head, len(each.weights))
-    scores = each.scores[head : head + 1] if each.scores is not None else None
-    return replace(each, weights=each.weights[head : head + 1], scores=scores, head=head)
+    one = slice(head, head + 1)
+    scores, allow = (part if part is None else part[one] for part in (each.scores, each.allow))
+    return replace(each, weights=each.weights[one], scores=scores, allow=allow, head=head)
 
 
 def draw_word(trace: Trace, word: str, path: Path | str) -> None:

@@ -29,7 +29,7 @@ from regard.explain.paper import DOTS, FAINT, MARGIN, Paint, colouring, drawing,
 from regard.explain.sides import Side
 from regard.explain.trace import Gates, Map, Trace
 from regard.explain.tree import Arcs, hung
-from regard.explain.words import Word, alignment, by_words, each_token, words
+from regard.explain.words import Word, by_words, each_token, words
 
 MOST_LABELS = 8
 MOST_TOKENS = 80  # of a map of influence; where there are more, words are shown
@@ -101,7 +101,7 @@ def aligned(trace: Trace) -> Block:
         [word.text for word in looks],
         [word.text for word in seen],
         cell,
-        [[("", by_words(alignment(trace), looks, seen))]],
+        [[("", by_words(last.visible.mean(0), looks, seen))]],
         numbers=cell == LARGE,
     )
 
@@ -153,7 +153,7 @@ def attention(trace: Trace, kind: str) -> Iterator[Block]:
 def heads(trace: Trace, kind: str, layers: list[Map]) -> Block:
     looks, seen = trace.names(layers[0])
     grid = [
-        [(f"layer {each.layer}, head {head}", weights) for head, weights in zip(each.heads, each.weights, strict=True)]
+        [(f"layer {each.layer}, head {head}", weights) for head, weights in zip(each.heads, each.visible, strict=True)]
         for each in layers
     ]
     if all(len(row) == 1 for row in grid):  # one head: layers stand side by side

@@ -139,9 +139,16 @@ def fitted(columns: int, across: int, most: float) -> float:
 
 
 def laid_out(grid: list[list[Panel]], columns: int) -> list[list[Panel]]:
-    """Rows of panels broken into as many as it takes for every token to be named."""
+    """Rows of panels broken into as many as it takes for every token to be named, as equal as they can be."""
     most = max(1, int((WIDEST + 1e-6) / (READABLE * columns + GAP)))
-    return [row[begin : begin + most] for row in grid for begin in range(0, len(row), most)]
+    widths = [abreast(len(row), most) for row in grid]
+    return [row[i : i + n] for row, n in zip(grid, widths, strict=True) for i in range(0, len(row), n)]
+
+
+def abreast(count: int, most: int) -> int:
+    """How many panels stand in a row: all, or a number that divides them and is more than half of `most`."""
+    even = [n for n in range(1, most + 1) if count % n == 0 and 2 * n > most]
+    return max(even) if even else math.ceil(count / math.ceil(count / most))
 
 
 def squared(grid: list[list[Panel]], rows: int, columns: int, most: float) -> tuple[list[list[Panel]], float]:

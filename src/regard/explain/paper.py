@@ -86,9 +86,9 @@ def opening() -> tuple[Any, Any]:
 
 
 def heat(axes: "Axes", weights: np.ndarray, paint: Paint = colouring) -> None:
-    """Values from 0 to 1. Exactly 0 is grey: there a token may not look, or nothing comes from it."""
+    """Values from 0 to 1. Of weights exactly 0 is grey: there a token may not look, or nothing comes from it."""
     colours, norm = paint()
-    seen = np.ma.masked_equal(weights, 0.0)
+    seen = np.ma.masked_equal(weights, 0.0) if paint is colouring else weights
     if weights.size > MANY:
         rows, columns = weights.shape
         axes.imshow(seen, cmap=colours, norm=norm, aspect="auto", extent=(0, columns, rows, 0))

@@ -7,7 +7,8 @@
 - `answers`: "text" where one is written, else what is said of the text: "labels", "tags", "words", "vectors"
 - `labels`: of a classifier, else empty; `tags`: of a tagger, the likeliest of each token
 - `log_probability`: of each written token, of each label, of each tag, or of each token in its place
-- `maps`: attention, `weights[head][query][key]`, with its name, kind and layer; a score of minus infinity is null
+- `maps`: attention, `weights[head][query][key]`, with its name, kind and layer; a weight of 0 means that the query may
+  not look there, one that rounds to 0 is 1e-12; a score of minus infinity is null
 - `gates`: of each layer and direction `mean[gate][token]` over its units, and the share of units that are all but
   `closed` (under 0.1) or `open` (over 0.9), with its name, side, layer, direction, cell and the names of its gates;
   the units themselves are in the trace alone
@@ -23,12 +24,11 @@ import numpy as np
 
 from regard.explain.influence import MEASURE, Influence
 from regard.explain.sides import Side
-from regard.explain.trace import CLOSED, OPEN, Gates, Map, Routing, Trace
+from regard.explain.trace import CLOSED, LEAST, OPEN, Gates, Map, Routing, Trace
 from regard.explain.tree import hung
 from regard.explain.words import words
 
 DIGITS = 6
-LEAST = 1e-12
 
 
 def to_json(trace: Trace) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def tree(side: Side) -> list[dict[str, Any]]:
 
 
 def attention(each: Map) -> dict[str, Any]:
-    out = {"name": each.name, "kind": each.kind, "layer": each.layer, "weights": rounded(each.weights).tolist()}
+    out = {"name": each.name, "kind": each.kind, "layer": each.layer, "weights": rounded(each.visible).tolist()}
     if each.keys is not None:
         out["keys"] = list(each.keys)
     if each.scores is not None:

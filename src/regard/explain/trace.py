@@ -18,6 +18,7 @@ from regard.explain.influence import Influence, influence_of, outputs_of
 from regard.explain.listening import Heard, along, array, every, every_look, experts, gated, listen, numbered, shown
 from regard.explain.sides import Side, looking, sides, written
 
+LEAST = 1e-12  # stands for a weight that is no more than rounding: 0 itself means "may not look"
 CLOSED, OPEN = 0.1, 0.9  # a gate beyond them is all but closed, or open (Karpathy et al., 2016)
 
 
@@ -26,7 +27,8 @@ class Map:
     """One attention: `weights[h, q, k]` is how much query q of head h looks at key k. Scores only if asked for.
 
     `keys` names what is looked at where that is not the tokens themselves but mixes of them, those that the text has.
-    `blocks` where a rule hides some blocks of them. `head` is the number of the only head that was kept.
+    `blocks` where a rule hides some blocks of them. `head` is the number of the only head that was kept. `allow` is
+    True where a query may look; a weight there may still be 0, where its score is far below the others.
     """
 
     name: str
@@ -37,6 +39,12 @@ class Map:
     keys: tuple[str, ...] | None = None
     blocks: bool = False
     head: int | None = None
+    allow: np.ndarray | None = None
+
+    @property
+    def visible(self) -> np.ndarray:
+        """The weights to be drawn, 0 only where a query may not look."""
+        return self.weights if self.allow is None else np.where(self.allow & (self.weights == 0), LEAST, self.weights)
 
     @property
     def heads(self) -> list[int]:
@@ -153,7 +161,7 @@ def trace(
     if not (looks or cells or mixtures) and run.model.answers == "vectors":
         raise UserError(f"{run.path} has a vector for each word and nothing to look into; use 'regard neighbours'")
     wants_influence = run.model.answers != "vectors" and (influence or not looks)
-    wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")[: 1 + scores]]
+    wanted = [f"{look}.{each}" for look, _ in looks.values() for each in ("weights", "scores")]
     heard = listen(run, reads, writes, *wanted, *(f"{name}.gates" for name in (*cells, *mixtures)))
     return Trace(
         run=run.path.resolve().name,
@@ -176,10 +184,11 @@ def maps_of(run: Run, heard: Heard, scores: bool, source: Side | None, target: S
     for (kind, layer), (name, look) in every_look(run).items():
         keys = look.compress.names(looking(kind, source, target)[1].labels)
         count = len(keys) if keys is not None else None
-        seen = array(shown(heard, f"{name}.scores"))[..., :count] if scores else None
+        seen = array(shown(heard, f"{name}.scores"))[..., :count]
         weights = array(shown(heard, f"{name}.weights"))[..., :count]
         mixes, blocks = tuple(keys) if keys is not None else None, look.pattern.blocks is not None
-        found.append(Map(f"{name}.weights", kind, layer, weights, seen, mixes, blocks))
+        kept, allow = seen if scores else None, seen > -np.inf
+        found.append(Map(f"{name}.weights", kind, layer, weights, kept, mixes, blocks, allow=allow))
     return found
 
 

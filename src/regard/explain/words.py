@@ -159,6 +159,6 @@ def look_of_word(trace: Trace, word: str, *, kind: str = "auto") -> Look:
     kind, found = locate(trace.source, trace.target, word, choose(kind, trace.kinds))
     first, *others = trace.of(kind)
     alike = [each for each in (first, *others) if each.keys == first.keys]  # layers that look at the same things
-    weights = np.stack([each.weights[:, list(found.tokens)].mean(1) for each in alike])
+    weights = np.stack([each.visible[:, list(found.tokens)].mean(1) for each in alike])
     own = frozenset(found.tokens) if kind != "cross" and first.keys is None else frozenset()
     return Look(kind, found, trace.names(first)[1], weights, own)
