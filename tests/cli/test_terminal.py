@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.output import fitted
+from regard.cli.output import fitted, rows
 from regard.train.watch import interactive
 from tests.cli.conftest import Place
 from tests.cli.shell import fine, in_terminal, regard, settings
@@ -122,6 +122,14 @@ def test_what_no_terminal_has_room_for_is_named() -> None:
     assert "no room for file, test: a wider terminal shows more" in narrow
     _, wide = in_terminal("lectures", columns=240)
     assert "no room for" not in wide and "tests/attention/test_attend.py" in wide
+
+
+def test_they_are_named_below_the_table_wherever_messages_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Terminal()
+    monkeypatch.setattr(sys, "stdout", seen)
+    monkeypatch.setenv("COLUMNS", "40")
+    rows([{"id": "A1", "about": "a few words", "file": "x" * 30}], ("id", "about", "file"), spare=("file",))
+    assert seen.getvalue().splitlines()[-1].startswith("no room for file: a wider terminal shows more, --json every")
 
 
 TEXTS = {"id": ["id", "A1", "A2"], "about": ["about", "a few words, and then", "none"], "file": ["file", "x" * 30, ""]}

@@ -42,7 +42,7 @@ def finite(value: Any) -> Any:
 def rows(table: Sequence[dict[str, Any]], columns: Sequence[str], spare: Sequence[str] = ()) -> None:
     """A table: fitted to the width of a terminal, elsewhere one line for each row.
 
-    In a terminal the `spare` columns stand last, and only those for which there is room.
+    In a terminal the `spare` columns stand last, and only those for which there is room; below it the others are named.
     """
     from rich.console import Console
 
@@ -53,7 +53,7 @@ def rows(table: Sequence[dict[str, Any]], columns: Sequence[str], spare: Sequenc
         widths = fitted(texts, spare, console.width)
         console.print(grid(texts, numbers, widths))
         if hidden := [texts[name][0] for name in columns if name not in widths]:
-            note(f"no room for {', '.join(hidden)}: a wider terminal shows more, --json everything")
+            print(f"no room for {', '.join(hidden)}: a wider terminal shows more, --json everything")
         return
     console = Console(width=WIDE, highlight=False)
     with console.capture() as seen:
