@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from regard.lab import length
 from regard.lab.length import exponent, markdown, measure, settings_of
 from regard.lab.one_length import VOCABULARY, WAYS, model_of, objective_for, random_batch, recipe_of
 from regard.lab.peak import RETURNING, peak
-from tests.cli.shell import fine, refused
+from tests.cli.shell import fine, in_terminal, refused
 
 MB = 2**20
 CPU = torch.device("cpu")
@@ -128,6 +129,15 @@ def test_a_failure_ends_the_command_with_1(monkeypatch: pytest.MonkeyPatch) -> N
     assert run(["bench", "length", "--systems", "full", "--lengths", "5", "7"]) == 1
 
 
+def test_a_terminal_gets_tables_and_a_file_markdown() -> None:
+    words = ("bench", "length", "--systems", "full", "--lengths", "5", "7", "--repeats", "1", "--device", "cpu")
+    code, seen = in_terminal(*words, columns=100)
+    assert code == 0
+    assert "|" not in seen and "─" in seen and re.search(r"full +7 ", seen)
+    assert "Memory is the peak above" in seen
+    assert "| full | 7 |" in fine(*words).out
+
+
 def test_all_layers_are_compressed_and_the_rest_is_as_in_full() -> None:
     settings = ["system.depth=3", "system.block=8"]
     layers = {
@@ -177,6 +187,7 @@ def test_every_way_of_looking_has_a_name() -> None:
     [
         ("lenght", "no measurement 'lenght'; did you mean 'length'?"),
         ("length --systems bigbrd", "no way of looking or preset 'bigbrd'; did you mean 'bigbird'?"),
+        ("length --systems full bigbird --lengths 256 4096", "bigbird, 256 tokens: system.attention = 'bigbird' sees"),
         ("length --lengths 1 64", "--lengths 1: a text of at least 2 tokens is needed"),
         ("length --repeats 0", "--repeats 0: at least 1 is needed"),
         ("length --systems full --set system.block=8", "system.block = 8 changes nothing"),

@@ -1,5 +1,6 @@
 """Commands that look inside runs and check them."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,6 +91,7 @@ def explain(
     work.check_targets(to or (work.PRINTED,), **drawn)
     model = load_runs([run], device)[0]
     texts = work.texts_for(model, work.sentence(model, text, trees), second, source, target)
+    work.tell_unknown_of(model, texts)
     parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
     seen = trace(model, **texts, influence=influence) if to or not steps else None
     if texts["target"] != target:
@@ -159,10 +161,24 @@ def bench_length(
     systems: tuple[str, ...], settings: list[str], lengths: tuple[int, ...], repeats: int, out: Path | None, json: bool
 ) -> int:
     """Exit 1 when one of them failed."""
-    from regard.lab.length import LENGTHS, keep, markdown, measure
+    from regard.lab.length import LENGTHS, keep, measure
 
     table = measure(systems, settings, lengths=lengths or LENGTHS, repeats=repeats, say=note)
-    emit(table, json, lambda: print(markdown(table), end=""))
+    emit(table, json, lambda: show_length(table))
     for file in keep(table, out) if out is not None else ():
         note(f"wrote {file}")
     return 1 if any("error" in row for record in table for row in record["rows"]) else 0
+
+
+def show_length(table: list[dict[str, Any]]) -> None:
+    """Tables in a terminal, Markdown elsewhere."""
+    from regard.lab.length import figures, markdown, notes, slopes
+
+    if not sys.stdout.isatty():
+        print(markdown(table), end="")
+        return
+    for part in (figures(table), slopes(table)):
+        rows(part, tuple(part[0]))
+        print()
+    for line in notes(table):
+        print(line)

@@ -84,8 +84,11 @@ def check(name: str, settings: list[str], length: int) -> None:
     """What does not fit stops here, before anything is measured."""
     recipe = recipe_of(name, settings, length)
     choose_precision(recipe.train.precision, choose_device(recipe.train.device))
-    with torch.device("meta"):
-        model = model_of(name, recipe)
+    try:
+        with torch.device("meta"):
+            model = model_of(name, recipe)
+    except UserError as error:
+        raise UserError(f"{name}, {length:,} tokens: {error}") from None
     if objective_for(model).misfit(model):
         raise UserError(f"'{name}' neither writes text nor guesses words of one: there is no training step to measure")
     if model.trees:
