@@ -13,6 +13,7 @@ from regard.decode.settings import Decode
 from regard.errors import UserError, at_least, one_of, suggest
 from regard.objectives import OBJECTIVES
 from regard.systems import SYSTEMS
+from regard.systems.layers import Layers
 from regard.text import Text
 
 POOLS = ("mean", "first", "last", "all")  # what is taken of a text's tokens
@@ -174,7 +175,10 @@ def presets() -> list[str]:
 
 def read(name: str, settings: list[str] | None = None) -> Recipe:
     """A preset by name or a TOML file by path, with `section.key=value` settings put in."""
-    return Recipe.parse(override(read_toml(file_of(name)), settings or []), where=file_of(name).name)
+    recipe = Recipe.parse(override(read_toml(file_of(name)), settings or []), where=file_of(name).name)
+    if isinstance(recipe.system, Layers):
+        recipe.system.makes_sense(recipe.system.context)
+    return recipe
 
 
 def file_of(name: str) -> Path:

@@ -1,10 +1,15 @@
 """Ways of looking at long texts: which layer sees what, and what is refused with its reason."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from regard.attention.blocks import BigBird
 from regard.attention.compress import Projected, Strided
+from regard.checkpoint import read_recipe, write_json
+from regard.config import override
+from regard.recipe import read
 from regard.systems import SYSTEMS
 from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
@@ -56,6 +61,33 @@ SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
 def test_what_makes_no_sense_is_refused(kind: str, settings: dict, message: str) -> None:
     with refused(message):
         SYSTEMS[kind](**{**SMALL, **settings}).build(31)
+
+
+BLIND = ("system.attention=bigbird", "system.first=0", "system.near=0", "system.random=0", "system.pool=mean")
+AS_MANY = ("system.attention=linformer", "system.projected=29", "system.context=29")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (BLIND, "sees its own block alone: that is system.attention = 'local'"),
+        (AS_MANY, "system.projected = 29 mixes of system.context = 29 tokens: that costs as much as to look at every"),
+        ((*AS_MANY, "system.projected=31"), "system.projected = 31 mixes of system.context = 29 tokens"),
+    ],
+)
+def test_a_new_recipe_of_another_way_for_more_is_refused(settings: tuple[str, ...], message: str) -> None:
+    with refused(message):
+        read("bert", list(settings))
+    less = "system.near=1" if settings == BLIND else "system.projected=28"
+    read("bert", [*settings, less])
+
+
+@pytest.mark.parametrize("settings", [BLIND, AS_MANY])
+def test_an_older_run_of_such_a_recipe_is_used(settings: tuple[str, ...], tmp_path: Path) -> None:
+    sizes = ["system.width=16", *(["system.block=8"] if settings == BLIND else [])]
+    tree = override(read("bert").to_dict(), [*settings, *sizes])
+    write_json(tmp_path / "config.json", {"format": 1, **tree})
+    read_recipe(tmp_path).system.build(31)
 
 
 def test_memory_compression_takes_local_and_compressed_layers_in_turn() -> None:

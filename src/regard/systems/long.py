@@ -54,6 +54,20 @@ class Long:
         others = {name for names in ATTENTIONS.values() for name in names} - set(ATTENTIONS[self.attention])
         unused("system", self, others, f"system.attention is '{self.attention}'")
 
+    def makes_sense(self, context: int) -> None:
+        """Stop where another way of looking is the same for less. Asked of new recipes alone: a run that is there is
+        used as it is."""
+        if self.attention == "bigbird" and not (self.first or self.near or self.random):
+            raise UserError(
+                "system.attention = 'bigbird' with first, near and random = 0 sees its own block alone: that is "
+                "system.attention = 'local'"
+            )
+        if self.attention == "linformer" and self.projected >= context:
+            raise UserError(
+                f"system.projected = {self.projected} mixes of system.context = {context} tokens: that costs as much "
+                "as to look at every token; take fewer, or system.attention = 'full'"
+            )
+
     @property
     def alone(self) -> bool:
         """Whether texts must not share a row: their blocks or mixes would."""
