@@ -3,11 +3,13 @@
 import ast
 import re
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from regard.cli.app import app
+from regard.data import CORPORA
 from regard.decode.settings import Decode
 from regard.recipe import presets
 from regard.verify import LINES
@@ -34,6 +36,15 @@ def test_files_and_tests_that_are_named_exist(page: Path) -> None:
         file = ROOT / path if path.startswith(("src/", "tests/", "docs/")) else ROOT / "src" / "regard" / path
         assert file.exists(), f"{page.name}: no {path}"
         assert not test or test in functions(file), f"{page.name}: {path} has no {test}"
+
+
+def test_the_sentence_that_pages_translate_is_known_to_the_smallest_of_their_runs() -> None:
+    """The first 60 pairs of `road`, cut into words."""
+    pairs = list(islice(CORPORA["road"].make("train"), 60))
+    for side, option in enumerate(("source", "target")):
+        known = {word for pair in pairs for word in pair[side].split()}
+        told = {text for page in PAGES for text in re.findall(rf'--{option} "((?:The|Der) [^"]*)"', page.read_text())}
+        assert told and all(set(text.split()) <= known for text in told)
 
 
 def functions(file: Path) -> set[str]:

@@ -39,6 +39,16 @@ def test_without_attention_influence_is_measured_and_it_is_said(place: Path) -> 
     assert "rnn-lm has no gates: an Elman cell ('rnn') has none" in done.err
 
 
+def test_words_that_the_run_does_not_know_are_said(tmp_path: Path) -> None:
+    run = make("transformer-tiny", kind="word")
+    write_setup(tmp_path, run.recipe, run.tokenizer, ())
+    write_model(tmp_path, weights(run.model), run.tokenizer)
+    for more in ((), ("--steps", "--word", "because")):
+        done = explain(tmp_path, "--source", "because it snored", "--target", "weil es war", *more)
+        assert "2 of 6 tokens are unknown to this run: snored war" in done.err
+    assert "unknown" not in explain(tmp_path, *PAIR).err
+
+
 def test_a_translator_without_attention_shows_gates_and_influence(place: Path, tmp_path: Path) -> None:
     files = [tmp_path / f"a.{suffix}" for suffix in ("svg", "png", "html", "json")]
     done = explain(place / "seq2seq", *PAIR, "--to", *files)

@@ -5,6 +5,7 @@ import pytest
 
 from regard.errors import UserError
 from regard.explain import Side, Token, alignment, by_words, find, look_of_word, trace, words
+from regard.explain.figures import parts
 from regard.text.tokenizer import KINDS
 from tests.explain.conftest import AWKWARD, SOURCE, TARGET, make
 
@@ -30,6 +31,18 @@ def test_a_token_over_two_words_makes_them_one() -> None:
 def test_a_space_belongs_to_the_word_after_it_and_a_line_end_to_none() -> None:
     side = cut("a b\nc", (0, 1), (1, 2), (2, 3), (3, 4), (4, 5))
     assert [(word.text, word.tokens) for word in words(side)] == [("a", (0,)), ("b", (1, 2)), ("⏎", (3,)), ("c", (4,))]
+
+
+def test_of_an_unknown_word_stands_what_the_model_saw() -> None:
+    """In the alignment of a picture, which is by words, as on a page, which shows tokens where they are words."""
+    letters = "a bœd"
+    pieces = [Token(5, "<unk>" if letter == "œ" else letter, (i, i + 1)) for i, letter in enumerate(letters)]
+    assert [word.text for word in words(Side(letters, tuple(pieces)))] == ["a", "b<unk>d"]
+    seen = trace(make("transformer-tiny", kind="word"), source="it snored", target="es war")
+    (block,) = [part for part in parts(seen) if part.heading.startswith("Alignment")]
+    assert block.columns == seen.source.labels == ["it", "<unk>", "</s>"]
+    with pytest.raises(UserError, match=r"it has: it, snored$"):
+        find(seen.source, "slept")
 
 
 def test_marks_of_other_scripts_stay_in_their_word() -> None:

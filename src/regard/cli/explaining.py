@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import explain as work
+from regard.cli.making import tell_unknown
 from regard.cli.output import note, rows
 from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
@@ -16,6 +17,7 @@ from regard.explain.account import account
 from regard.explain.draw import PICTURES, WRITERS, check_choice, chosen, known
 from regard.explain.figures import pixels
 from regard.explain.listening import every_look
+from regard.explain.sides import sides
 from regard.objectives import SpanCorruption
 from regard.systems import use_of
 from regard.text.gaps import Gapped
@@ -43,6 +45,13 @@ def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int
 def printed() -> str:
     """What goes to standard output where nothing is asked for: at a terminal an account, else JSON."""
     return ACCOUNT if sys.stdout.isatty() else PRINTED
+
+
+def tell_unknown_of(run: Any, texts: Texts) -> None:
+    """Of the texts that are looked into, what the vocabulary does not hold is said."""
+    read = [side for side in sides(run, **texts) if side is not None]
+    found = [(side.text[slice(*token.offset)], token.id) for side in read for token in side.tokens if token.offset]
+    tell_unknown([text for text, token in found if token == run.tokenizer.unknown], len(found), "tokens")
 
 
 def announce(trace: Any, target: str) -> None:

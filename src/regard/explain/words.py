@@ -9,6 +9,7 @@ import numpy as np
 from regard.errors import UserError, suggest
 from regard.explain.sides import Side, looking
 from regard.explain.trace import Trace
+from regard.text.tokenizer import UNKNOWN
 from regard.text.words import visible
 
 # A text written in four signs, one per character: w in a word, ' what joins two halves of one, space, anything else.
@@ -18,7 +19,7 @@ NO_ATTENTION = "this run has no attention: its influence, and its gates if it ha
 
 @dataclass(frozen=True)
 class Word:
-    """A word, or a special symbol, and the places of its tokens."""
+    """A word, or a special symbol, and the places of its tokens. What the model did not know of it is `<unk>`."""
 
     text: str
     tokens: tuple[int, ...]
@@ -86,6 +87,14 @@ def each_token(side: Side) -> list[Word]:
 
 
 def spelling(side: Side, group: list[int]) -> str:
+    tokens = [side.tokens[place] for place in group]
+    if all(token.piece != UNKNOWN for token in tokens):
+        return as_written(side, group)
+    parts = (UNKNOWN if each.piece == UNKNOWN else side.text[slice(*each.offset)] for each in tokens if each.offset)
+    return visible("".join(parts)) or UNKNOWN
+
+
+def as_written(side: Side, group: list[int] | tuple[int, ...]) -> str:
     offsets = [offset for place in group if (offset := side.tokens[place].offset) is not None]
     return visible(side.text[offsets[0][0] : offsets[-1][1]]) if offsets else side.tokens[group[0]].piece
 
@@ -118,7 +127,8 @@ def find(side: Side, word: str, *, what: str = "text") -> Found:
         if matches:
             begin, end = matches[0].span()
             return Found(side.text[begin:end], touching(side, begin, end), len(matches))
-    there = ", ".join(dict.fromkeys(each.text for each in words(side) if side.tokens[each.tokens[0]].offset))
+    known = (each.tokens for each in words(side) if side.tokens[each.tokens[0]].offset)
+    there = ", ".join(dict.fromkeys(as_written(side, tokens) for tokens in known))
     raise UserError(f"the {what} has no word '{word}'; it has: {there}")
 
 
