@@ -58,9 +58,12 @@ def compare(mine: tuple[Tensor, ...], theirs: tuple[Tensor, ...], pairs: list[tu
 
 @every_cell
 @padded_or_not
-def test_a_stack_of_layers_equals_torch(cell: str, padded: bool) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["kernel", "formula"])
+def test_a_stack_of_layers_equals_torch(cell: str, padded: bool, plain: bool) -> None:
     theirs = lively(CELLS[cell].fused(7, 13, num_layers=3, batch_first=True))
     mine = Recurrent(cell, 7, 13, 3, dropout=nn.Identity).double()
+    for layer in mine.layers:
+        layer.plain = plain
     pairs = [pair for i, layer in enumerate(mine.layers) for pair in put(layer, theirs, f"l{i}")]
     x, state = vectors(11, 7), vectors(3 * mine.parts, 13)
     first = tuple(part.contiguous() for part in state.transpose(0, 1).unflatten(0, (3, -1)).unbind(1))
@@ -71,9 +74,11 @@ def test_a_stack_of_layers_equals_torch(cell: str, padded: bool) -> None:
 
 @every_cell
 @padded_or_not
-def test_both_ways_equals_torch(cell: str, padded: bool) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["kernel", "formula"])
+def test_both_ways_equals_torch(cell: str, padded: bool, plain: bool) -> None:
     theirs = lively(CELLS[cell].fused(7, 13, bidirectional=True, batch_first=True))
     mine = Bidirectional(cell, 7, 26).double()
+    mine.onward.plain = mine.backward.plain = plain
     pairs = put(mine.onward, theirs, "l0") + put(mine.backward, theirs, "l0_reverse")
     x = vectors(11, 7)
     y, last = run(theirs, x, padded=padded)

@@ -1,4 +1,4 @@
-"""Two very small runs, trained once: a language model on many short documents and a translator."""
+"""Very small runs, trained once: two language models on many short documents and a translator."""
 
 import json
 import random
@@ -18,7 +18,7 @@ TRAIN = ["train.steps=60", "train.batch_tokens=410", "train.rate=1e-2", "train.w
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of both runs; tests read them and change nothing."""
+    """The folder of the runs; tests read them and change nothing."""
     folder, chance = tmp_path_factory.mktemp("verify"), random.Random(1)
     documents = [" ".join(chance.choices(WORDS, k=chance.randint(3, 9))) for _ in range(300)]
     text = folder / "documents.jsonl"
@@ -29,7 +29,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "translator",
         quiet=True,
     )
+    recurrent = ["system.width=24", "system.depth=2", *TRAIN]
+    train(read("lstm-lm", [f'data.train="{text}"', *recurrent]), folder / "recurrent", quiet=True)
     return folder
+
+
+@pytest.fixture
+def recurrent(trained: Path) -> Run:
+    return load(trained / "recurrent")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from torch import nn
 
 from regard.attention import Look, Pattern
@@ -10,6 +11,7 @@ from regard.attention.cache import KeyValues as Cache
 from regard.attention.cache import Slots
 from regard.attention.kernels import fastest
 from regard.attention.patterns import Sight
+from regard.blocks.recurrent import CELLS
 from regard.checkpoint import Run
 from regard.data import IGNORE
 from regard.decode.session import Session
@@ -19,6 +21,7 @@ from regard.systems.transformer import EncoderDecoder
 from regard.train import state
 from regard.verify import saved
 from regard.verify.check import attentions
+from regard.verify.recurrence import recurrences
 from tests.verify.conftest import failing
 
 Patch = pytest.MonkeyPatch
@@ -42,6 +45,16 @@ def test_unscaled_scores_in_the_fast_kernel_alone(run: Run) -> None:
         part.kernel = unscaled
     # what is loaded again has the right kernel
     assert failing(run) == {"fast = readable attention", "recorded = fast", "saved = loaded"}
+
+
+def test_a_recurrent_kernel_that_takes_the_cell_for_the_hidden_vector(recurrent: Run) -> None:
+    for layer in recurrences(recurrent.model):
+        layer.cell = replace(layer.cell, one=lambda x, state, *weights: torch.lstm_cell(x, state[::-1], *weights))
+    assert failing(recurrent) >= {"fast = readable recurrence", "cached = full"}
+    for layer in recurrences(recurrent.model):
+        layer.cell = CELLS["lstm"]
+        layer.fused.register_forward_hook(lambda fused, given, found: (0.9 * found[0], found[1]))
+    assert "fast = readable recurrence" in failing(recurrent)
 
 
 def test_a_cache_that_does_not_follow_its_rows(run: Run, monkeypatch: Patch) -> None:

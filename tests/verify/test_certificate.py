@@ -21,6 +21,7 @@ from regard.verify.check import attentions
 from regard.verify.inputs import make
 from tests.helpers import refused
 
+EXPORTED, RECURRENT = "exported = native", "fast = readable recurrence"
 SLOW = ("compiled = eager",)
 
 
@@ -30,13 +31,21 @@ def states(run: Run) -> dict[str, str]:
 
 def test_every_line_of_a_language_model_holds(language: Run) -> None:
     found = states(language)
-    assert found.pop("exported = native") == "does not apply"
-    assert found == {name: "holds" for name in LINES if name not in (*SLOW, "exported = native")}
+    assert {found.pop(name) for name in (EXPORTED, RECURRENT)} == {"does not apply"}
+    assert found == {name: "holds" for name in LINES if name not in (*SLOW, EXPORTED, RECURRENT)}
+
+
+def test_every_line_of_a_recurrent_language_model_holds_but_those_of_attention(recurrent: Run) -> None:
+    found = states(recurrent)
+    attention = ("fast = readable attention", "recorded = fast", "packed = unpacked")
+    assert {found.pop(name) for name in (EXPORTED, *attention)} == {"does not apply"}
+    assert found.pop(RECURRENT) == "holds"
+    assert set(found.values()) == {"holds"}
 
 
 def test_every_line_of_a_translator_holds_but_nothing_is_packed(translator: Run) -> None:
     found = states(translator)
-    assert {found.pop("exported = native"), found.pop("packed = unpacked")} == {"does not apply"}
+    assert {found.pop(name) for name in (EXPORTED, RECURRENT, "packed = unpacked")} == {"does not apply"}
     assert set(found.values()) == {"holds"}
 
 

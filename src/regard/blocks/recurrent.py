@@ -1,9 +1,9 @@
 """Recurrent layers (S1, S2): a state that is carried along the text, one token at a time.
 
 Each layer is torch's own fused kernel over the whole sequence; where attention feeds back into every step, the same
-layers are called with one token at a time and take torch's single cell. A state is `[b n w]`: for each layer the hidden
-vector and, of an LSTM, the cell beside it, so that whoever keeps, reorders or hands over a state need not know which
-cell it is.
+layers are called with one token at a time and take torch's single cell. What both compute stands in `cells.py`, to be
+read. A state is `[b n w]`: for each layer the hidden vector and, of an LSTM, the cell beside it, so that whoever keeps,
+reorders or hands over a state need not know which cell it is.
 """
 
 import warnings
@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.cache import Rereading
+from regard.blocks import cells
 from regard.blocks.dropout import WeightDropout
 from regard.errors import UserError
 from regard.shapes import Bool, Float, Int, Tensor
@@ -41,9 +42,8 @@ class Cell:
 CELLS = {
     cell.name: cell
     for cell in (
-        Cell("rnn", nn.RNN, torch.rnn_tanh, torch.rnn_tanh_cell, 1, {}),  # h = tanh(W x + U h + b) (Elman, 1990)
-        Cell("gru", nn.GRU, torch.gru, torch.gru_cell, 1, {"reset": 0, "update": 1}),  # Cho et al., 2014
-        # Hochreiter and Schmidhuber, 1997, with a forget gate
+        Cell("rnn", nn.RNN, torch.rnn_tanh, torch.rnn_tanh_cell, 1, {}),
+        Cell("gru", nn.GRU, torch.gru, torch.gru_cell, 1, {"reset": 0, "update": 1}),
         Cell("lstm", nn.LSTM, torch.lstm, torch.lstm_cell, 2, {"input": 0, "forget": 1, "output": 3}),
     )
 }
@@ -52,6 +52,8 @@ CELLS = {
 class RecurrentLayer(nn.Module):
     """One layer in one direction. `backward` reads from the last present token to the first.
 
+    `plain` takes the formulas in place of the kernels: slow, and the same.
+
     Taps: `states` the hidden vectors `[b t w]`, `gates` how far each gate is open, `[b t gates w]`, in the order of
     the cell's, computed beside the kernel from what it read and what it gave.
     """
@@ -59,7 +61,7 @@ class RecurrentLayer(nn.Module):
     def __init__(self, cell: str, inputs: int, width: int, *, backward: bool = False, weight_dropout: float = 0.0):
         super().__init__()
         self.cell, self.backward, self.weight_dropout = CELLS[cell], backward, WeightDropout(weight_dropout)
-        self.parts = self.cell.parts
+        self.parts, self.plain = self.cell.parts, False
         self.fused = self.cell.fused(inputs, width, batch_first=True)
         self.states, self.gates = Tap(), Tap()
         self._initialise()
@@ -80,6 +82,8 @@ class RecurrentLayer(nn.Module):
         return turned(y, present) if self.backward else y
 
     def _run(self, x: Tensor, state: Tensor | None, present: Tensor | None) -> tuple[Tensor, Tensor]:
+        if self.plain:
+            return self._by_formula(x, state, present)
         if x.shape[1] == 1 and state is not None and present is None:
             return self._step(x[:, 0], state.to(x.dtype))
         first = None if state is None else tuple(part[None].contiguous() for part in state.to(x.dtype).unbind(1))
@@ -93,6 +97,13 @@ class RecurrentLayer(nn.Module):
             packed, last = self.fused(pack_padded_sequence(x, lengths, True, enforce_sorted=False), given)
             y, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
         return y, torch.stack([part[0] for part in (last if self.cell.parts == 2 else (last,))], dim=1)
+
+    def _by_formula(self, x: Tensor, state: Tensor | None, present: Tensor | None) -> tuple[Tensor, Tensor]:
+        if state is None:
+            state = x.new_zeros(len(x), self.parts, self.fused.hidden_size)
+        into, again, *biases = self.fused.all_weights[0]
+        weights = [into, self.weight_dropout(again), *biases]
+        return cells.read(self.cell.name, weights, x, state.to(x.dtype), present)
 
     def _with_dropped_weights(self, x: Tensor, given: Any) -> tuple[Tensor, Any]:
         """A whole sequence with some weights from state to state left out."""

@@ -1,4 +1,8 @@
-"""The recurrent language model (S1, S2): h_t = f(U h_{t-1} + W x_t), or an LSTM or GRU in its place."""
+"""The recurrent language model (S1, S2): h_t = f(U h_{t-1} + W x_t), or an LSTM or GRU in its place.
+
+What a cell does at each word stands in `blocks/cells.py`; layers of them are in `blocks/recurrent.py`, and what all
+recurrent systems share, how a text is read and a state is kept, in `systems/recurrent.py`.
+"""
 
 from dataclasses import dataclass
 

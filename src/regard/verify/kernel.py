@@ -1,5 +1,7 @@
 """fast = readable attention: the kernels give what the formula of the lectures gives, in value and gradient."""
 
+from contextlib import AbstractContextManager
+
 from regard.attention.kernels import formula
 from regard.checkpoint import Run
 from regard.objectives import Vectors
@@ -12,13 +14,18 @@ from regard.verify.packed import windows
 
 def check(run: Run, inputs: Inputs) -> Finding:
     attentions(run.model)
+    return beside(run, inputs, computed_by(run.model, lambda name, kernel: formula))
+
+
+def beside(run: Run, inputs: Inputs, readable: AbstractContextManager[None]) -> Finding:
+    """A model as it is, and computed in a readable way for a while."""
     found = Finding(inputs.lengths)
     fast, fast_gradients = results(run, inputs)
-    with computed_by(run.model, lambda name, kernel: formula):
-        readable, readable_gradients = results(run, inputs)
-    for how, logits in readable.items():
+    with readable:
+        slow, slow_gradients = results(run, inputs)
+    for how, logits in slow.items():
         found.compare_rows(fast[how], logits, how)
-    for how, each in readable_gradients.items():
+    for how, each in slow_gradients.items():
         found.compare_gradients(fast_gradients[how], each, how)
     return found
 
