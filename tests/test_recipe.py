@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from regard.decode.settings import Decode
-from regard.recipe import Recipe, Train, read
+from regard.recipe import Recipe, Train, fitting, read
 from tests.helpers import recipe, refused
 
 TREE = {"system": {"kind": "gpt"}, "objective": {"kind": "next-token"}}
@@ -22,7 +22,13 @@ def test_a_recipe_there_and_back_is_the_same(kind: str) -> None:
     ("tree", "message"),
     [
         ({**TREE, "trian": {}}, "demo.toml: no section 'trian'; did you mean 'train'?"),
-        ({"system": {"kind": "gpt"}}, "demo.toml: section [objective] is missing"),
+        (
+            {"system": {"kind": "gpt"}},
+            "demo.toml: section [objective] is missing; with system.kind = 'gpt' its kind is one of next-token, "
+            "continuation, classification, tagging",
+        ),
+        ({"system": {"kind": "word2vec"}}, "with system.kind = 'word2vec' its kind is one of skip-gram"),
+        ({"objective": {"kind": "masked"}}, "demo.toml: section [system] is missing"),
         ({**TREE, "system": {"kind": "gtp"}}, "demo.toml [system]: no kind 'gtp'; did you mean 'gpt'?"),
         ({**TREE, "system": {"width": 5}}, "demo.toml [system]: setting 'kind' is missing; known: rnn-lm, seq2seq"),
         (
@@ -76,9 +82,12 @@ def test_a_way_to_train_that_cannot_be_is_refused(settings: dict, message: str) 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"beam": 0}, "decode.max_tokens and decode.beam must be at least 1"),
+        ({"beam": 0}, "decode.beam = 0; it must be at least 1"),
+        ({"max_tokens": 0}, "decode.max_tokens = 0; it must be at least 1"),
+        ({"top_k": -1}, "decode.top_k = -1; it must be at least 0"),
+        ({"min_p": 1.0}, "decode.min_p = 1.0; it must be at least 0 and less than 1"),
         ({"temperature": -0.1}, "decode.temperature = -0.1"),
-        ({"top_p": 0.0}, "decode.top_p must lie in (0, 1]"),
+        ({"top_p": 0.0}, "decode.top_p = 0.0; it must be more than 0 and at most 1"),
         ({"beam": 3, "temperature": 1.0}, "a beam does not sample"),
         ({"length_penalty": "gnmt:x"}, "decode.length_penalty = 'gnmt:x'; only gnmt takes a number"),
         ({"length_penalty": "gmnt"}, "decode.length_penalty = 'gmnt' is not known; did you mean 'gnmt'?"),
@@ -89,6 +98,12 @@ def test_a_way_to_train_that_cannot_be_is_refused(settings: dict, message: str) 
 def test_a_way_to_decode_that_cannot_be_is_refused(settings: dict, message: str) -> None:
     with refused(message):
         Decode(**settings)
+
+
+@pytest.mark.parametrize("name", ["gpt", "transformer-tiny", "bert", "rnn-classifier", "t5", "word2vec"])
+def test_the_objective_of_a_preset_is_among_those_that_fit(name: str) -> None:
+    made = read(name)
+    assert made.to_dict()["objective"]["kind"] in fitting(made.system)
 
 
 def test_a_file_is_read_with_settings_put_in(tmp_path: Path) -> None:

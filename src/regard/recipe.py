@@ -3,16 +3,19 @@
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from regard.config import build, override, read_toml
 from regard.data import Data
 from regard.decode.settings import Decode
 from regard.errors import UserError, at_least, one_of, suggest
 from regard.objectives import OBJECTIVES
-from regard.systems import SYSTEMS
+from regard.systems import SYSTEMS, built
 from regard.systems.layers import Layers
 from regard.text import Text
 
@@ -145,7 +148,7 @@ class Recipe:
                 raise UserError(f"{where}: no section '{name}'{suggest(name, sections)}")
         for name in ("system", "objective"):
             if name not in made:
-                raise UserError(f"{where}: section [{name}] is missing")
+                raise UserError(f"{where}: section [{name}] is missing{goes_with(made, values)}")
         return Recipe(**made)
 
     def to_dict(self) -> dict[str, Any]:
@@ -167,6 +170,23 @@ def entry(section: str, values: dict[str, Any], where: str) -> Any:
     if kind not in table:
         raise UserError(f"{where} [{section}]: no kind '{kind}'{suggest(str(kind), list(table))}")
     return build(table[kind], rest, where=f"{where} [{section}]")
+
+
+def goes_with(made: dict[str, Any], values: dict[str, Any]) -> str:
+    """The kinds of objectives for the system of a recipe that has none, in words."""
+    kinds = fitting(made["system"]) if "system" in made else []
+    return f"; with system.kind = '{values['system']['kind']}' its kind is one of {', '.join(kinds)}" if kinds else ""
+
+
+def fitting(system: Any) -> list[str]:
+    """The kinds of objectives that the system can be trained for."""
+    found = []
+    for kind, make in OBJECTIVES.items():
+        objective: Any = make()
+        with suppress(UserError), torch.device("meta"):
+            if not objective.misfit(built(system, 8, labels=2, head=objective.head)):
+                found.append(kind)
+    return found
 
 
 def presets() -> list[str]:

@@ -123,4 +123,4 @@ def test_a_pair_is_explained_as_it_is_classified(run: Path, tmp_path: Path) -> N
 def test_one_text_has_no_second(place: Place) -> None:
     refused("explain", place.model, "--text", "a b", "--second", "c", because="reads one text")
     both = ("--source", "a b", "--target", "c", "--second", "d")
-    refused("explain", place.translator, *both, because="no text")
+    refused("explain", place.translator, *both, because="it reads no second")

@@ -1,11 +1,15 @@
 """`regard evaluate`: scores by their fixed names."""
 
+import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 import sacrebleu
 
+from regard.checkpoint import STATE, read_tensors, write_tensors
+from regard.cli.showing import show_scores
 from tests.cli.conftest import Place
 from tests.cli.shell import fine, quoted, refused, settings
 from tests.helpers import lines_file
@@ -82,6 +86,32 @@ def test_lines_are_documents_where_told(here: Place) -> None:
     whole = fine("evaluate", "model", "--data", "play.txt", "--json").json
     lines = fine("evaluate", "model", "--data", "play.txt", "--set", "data.document=line", "--json").json
     assert lines["loss"] != whole["loss"]
+
+
+def test_a_run_that_was_stopped_says_that_it_can_go_on(here: Place, tmp_path: Path) -> None:
+    run = Path(shutil.copytree("model", tmp_path / "run"))
+    assert "was not trained to its end" not in fine("evaluate", run).err
+    tensors, notes = read_tensors(run / STATE)
+    progress = {**json.loads(notes["progress"]), "finished": False, "step": 60}
+    write_tensors(run / STATE, tensors, {**notes, "progress": json.dumps(progress)})
+    done = fine("evaluate", run, "--json")
+    told = f"{run} was not trained to its end (step 60 of 150): 'regard resume {run}' goes on"
+    assert done.err.splitlines().count(told) == 1
+    for damaged in (b"{", b""):
+        (run / STATE).write_bytes(damaged)
+        assert fine("evaluate", run, "--json").json["loss"] == done.json["loss"]
+
+
+def test_parts_of_a_model_are_rows_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    loads = {f"decoder.blocks.{i}.feed_forward": [0.25, 0.75] for i in range(2)}
+    show_scores({"loss": 1.5, "expert_load": loads, "expert_load_cv": dict.fromkeys(loads, 0.5)})
+    assert capsys.readouterr().out.splitlines() == [
+        "loss                                             1.5000",
+        "expert load of decoder blocks 0 feed forward     0.25 0.75",
+        "expert load of decoder blocks 1 feed forward     0.25 0.75",
+        "expert load cv of decoder blocks 0 feed forward  0.5000",
+        "expert load cv of decoder blocks 1 feed forward  0.5000",
+    ]
 
 
 def test_without_files_the_run_s_own_data_are_taken_and_named(here: Place) -> None:

@@ -176,3 +176,17 @@ def test_what_an_encoder_says_of_each_token_is_shown(system: str, objective: str
     assert seen.tags == (tuple(run.labels[i] for i in said.tolist()) if objective == "tagging" else ())
     assert seen.written == seen.target
     assert seen.influence.target.shape == (len(said), len(said))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"source": SOURCE}, "; target is missing"),
+        ({}, "; source is missing, target is missing"),
+        ({"source": SOURCE, "target": TARGET, "text": SOURCE}, "; it reads no text"),
+        ({"text": SOURCE}, "; source is missing, target is missing, it reads no text"),
+    ],
+)
+def test_what_a_translator_lacks_is_named(translator, given: dict[str, str], told: str) -> None:
+    with pytest.raises(UserError, match=f"give it a source and a target{told}$"):
+        trace(translator, **given)

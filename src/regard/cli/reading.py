@@ -1,11 +1,14 @@
 """What a command is given: runs, and texts as arguments or on standard input."""
 
+import json
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from regard.cli.output import note
 from regard.errors import UserError
 
 STDIN = "standard input"
@@ -22,6 +25,24 @@ def load_runs(paths: Sequence[Path], device: str, others: str = "", context: int
     if strange := [path for path in paths[1:] if not path.is_dir()]:
         raise UserError(f"no such run: {strange[0]}; is it meant for {others}?")
     return [load(path, where, context=context) for path in paths]
+
+
+def tell_unfinished(runs: Sequence[Any]) -> None:
+    """A training that can go on is not measured as if it were at its end."""
+    from safetensors import SafetensorError, safe_open
+
+    from regard.checkpoint import STATE
+
+    for run in runs:
+        try:
+            with safe_open(run.path / STATE, framework="pt") as file:
+                progress = json.loads((file.metadata() or {}).get("progress", "{}"))
+        except (OSError, SafetensorError, ValueError):  # whoever goes on is told
+            continue
+        if not progress.get("finished", True):
+            steps = f"step {progress['step']:,}" + (f" of {most:,}" if (most := run.recipe.train.steps) else "")
+            name = shlex.quote(str(run.path))
+            note(f"{run.path} was not trained to its end ({steps}): 'regard resume {name}' goes on")
 
 
 def read_as(run: Any, settings: Sequence[str], files: tuple[str, ...]) -> Any:

@@ -35,12 +35,13 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run on its test data or on files: loss, perplexity and the scores of its task."""
-    from regard.cli.reading import load_runs, read_as
+    from regard.cli.reading import load_runs, read_as, tell_unfinished
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
 
     first, *others = load_runs(run, device, "--data", context)
     runs = [read_as(first, set_, data), *others]
+    tell_unfinished(runs)
     if decode.given or lowercase or tokenize != "13a":
         needs_bleu(runs[0])
     results = work(

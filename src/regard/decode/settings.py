@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from regard.errors import UserError, one_of
+from regard.errors import UserError, at_least, one_of, share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +26,13 @@ class Decode:
     replace_unknown: bool = False
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1 or self.beam < 1:
-            raise UserError("decode.max_tokens and decode.beam must be at least 1")
+        at_least(1, "decode", self, "max_tokens", "beam")
         if self.temperature < 0:
             raise UserError(f"decode.temperature = {self.temperature}; it must be 0 (the likeliest token) or more")
-        if not 0 < self.top_p <= 1 or not 0 <= self.min_p < 1 or self.top_k < 0:
-            raise UserError("decode.top_p must lie in (0, 1], decode.min_p in [0, 1), decode.top_k must be 0 or more")
+        at_least(0, "decode", self, "top_k")
+        if not 0 < self.top_p <= 1:
+            raise UserError(f"decode.top_p = {self.top_p}; it must be more than 0 and at most 1")
+        share("decode", self, "min_p")
         if self.temperature == 0 and (self.top_k, self.top_p, self.min_p) != (0, 1.0, 0.0):
             raise UserError("decode.top_k, top_p and min_p choose what is drawn from: set decode.temperature above 0")
         if self.beam > 1 and self.repetition_penalty != 1:

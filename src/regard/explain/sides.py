@@ -61,7 +61,10 @@ def sides(
             return None, pair(run, text, second)
         return None, side(run, "text", text, starts=True, ends=not run.model.writes_text)
     if text is not None or second is not None or source is None or target is None:
-        raise UserError("this run is a translator: give it a source and a target, no text")
+        lacks = [name for name, given in (("source", source), ("target", target)) if given is None]
+        more = [name for name, given in (("text", text), ("second", second)) if given is not None]
+        told = [*(f"{name} is missing" for name in lacks), *(f"it reads no {name}" for name in more)]
+        raise UserError(f"this run is a translator: give it a source and a target; {', '.join(told)}")
     if not run.model.reads_source:
         return None, pair(run, source, target)
     return side(run, "source", source, ends=True), side(run, "target", target, starts=True)
