@@ -91,6 +91,16 @@ def test_a_csv_without_names_is_read_by_number(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_columns_are_numbered_from_0(tmp_path: Path, ending: str) -> None:
+    """Python's -1 would read the last one."""
+    path = lines_file(tmp_path / f"a.{ending}", ["one,eins" if ending == "csv" else "one\teins"])
+    with refused(f"{path} line 1: data.fields.target=-1: columns are numbered from 0"):
+        read(path, source=0, target=-1)
+    with refused(f"{path} line 1: data.fields.text=-1: columns are numbered from 0"):
+        read(path, columns=TEXT, text=-1)
+
+
 def test_a_label_of_json_may_be_a_number(tmp_path: Path) -> None:
     path = lines_file(
         tmp_path / "a.jsonl",
@@ -164,6 +174,9 @@ BROKEN = {
     "wide.tsv": (b"a\tb\tc\n", PAIR, "line 1: 3 columns, 2 are needed: say which with data.fields.source and"),
     "half.tsv": (b"source\tde\none\teins\n", PAIR, "line 1 names source but not target: say which is which"),
     "short.tsv": (b"one\teins\ntwo\n", PAIR, "line 2: 1 column(s), column 2 is needed"),
+    "blank.csv": (b"\n\r\n", PAIR, "has no row: its lines are all blank"),
+    "late.csv": (b"\n\none,eins\n", PAIR, "line 3 names one, eins, not source, target: say which is which"),
+    "latewide.csv": (b"\na,b,c\n", PAIR, "line 2: 3 columns, 2 are needed: say which with data.fields.source and"),
     "open.csv": (b'source,target\n"two,zwei\na,b\n', PAIR, "line 2: not CSV (unexpected end of data) in the row that"),
     "short.csv": (b'source,target\n"one\nmore",eins\ntwo\n', PAIR, "line 4: 1 column(s), the first line has 2"),
     "wide.csv": (b"source,target\na, b,c\n", PAIR, "line 2: 3 column(s), the first line has 2; a text with ',' in it"),

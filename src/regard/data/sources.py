@@ -174,7 +174,10 @@ def table_source(path: Path, columns: Columns) -> Source:
         return csv_rows(lines(path), str(path)) if comma else tab_rows(lines(path))
 
     source = counted(str(path), lambda: sound(table(rows(), str(path), columns, comma=comma), path, columns))
-    return replace(source, told=without_header(next(rows())[1], str(path), columns))
+    first = next(rows(), None)
+    if first is None:
+        raise UserError(f"{path} has no row: its lines are all blank")
+    return replace(source, told=without_header(first, str(path), columns))
 
 
 def sound(records: Iterable[tuple[int, Record]], path: Path, columns: Columns) -> Iterator[Record]:

@@ -43,13 +43,13 @@ def table(rows: Iterable[Row], name: str, columns: Columns, *, comma: bool) -> I
     places: list[int] = []
     for number, cells in rows:
         if not places:
-            places, header = column_places(cells, columns, f"{name} line 1")
+            places, header = column_places(cells, columns, f"{name} line {number}")
             if header:
                 continue
             if comma and not by_number(columns):
                 wanted = ", ".join(map(str, columns.labels))
                 raise UserError(
-                    f"{name} line 1 names {', '.join(cells)}, not {wanted}: "
+                    f"{name} line {number} names {', '.join(cells)}, not {wanted}: "
                     f"say which is which with {columns.fields}, by name or, without a line of names, by number"
                 )
         if len(cells) <= max(places):
@@ -57,9 +57,10 @@ def table(rows: Iterable[Row], name: str, columns: Columns, *, comma: bool) -> I
         yield number, tuple(cells[place].strip() for place in places)
 
 
-def without_header(first: Sequence[str], name: str, columns: Columns) -> str:
+def without_header(row: Row, name: str, columns: Columns) -> str:
     """What a first row that is no header is taken for, in words; "" of a header."""
-    places, header = column_places(first, columns, f"{name} line 1")
+    number, first = row
+    places, header = column_places(first, columns, f"{name} line {number}")
     if header or max(places) >= len(first):
         return ""
     found = ", ".join(
@@ -112,6 +113,9 @@ def column_places(first: Sequence[str], columns: Columns, where: str) -> tuple[l
     labels, fields = columns.labels, columns.fields
     if all(label in first for label in labels):
         return [first.index(str(label)) for label in labels], True
+    for name, label in columns.called.items():
+        if isinstance(label, int) and label < 0:
+            raise UserError(f"{where}: data.fields.{name}={label}: columns are numbered from 0")
     if by_number(columns):
         return [int(label) for label in labels], False
     if any(isinstance(label, int) for label in labels):
