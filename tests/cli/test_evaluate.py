@@ -103,14 +103,18 @@ def test_a_run_that_was_stopped_says_that_it_can_go_on(here: Place, tmp_path: Pa
 
 
 def test_parts_of_a_model_are_rows_in_words(capsys: pytest.CaptureFixture[str]) -> None:
-    loads = {f"decoder.blocks.{i}.feed_forward": [0.25, 0.75] for i in range(2)}
-    show_scores({"loss": 1.5, "expert_load": loads, "expert_load_cv": dict.fromkeys(loads, 0.5)})
+    """Also of a part that stands at the top, as the experts of `moe-lstm` do; units are no parts."""
+    loads = {name: [0.25, 0.75] for name in ("decoder.blocks.1.feed_forward", "encoder_experts")}
+    show_scores(
+        {"loss": 1.5, "perplexity": {"token": 4.5}, "expert_load": loads, "expert_load_cv": dict.fromkeys(loads, 0.5)}
+    )
     assert capsys.readouterr().out.splitlines() == [
         "loss                                             1.5000",
-        "expert load of decoder blocks 0 feed forward     0.25 0.75",
+        "perplexity per token                             4.5000",
         "expert load of decoder blocks 1 feed forward     0.25 0.75",
-        "expert load cv of decoder blocks 0 feed forward  0.5000",
+        "expert load of encoder experts                   0.25 0.75",
         "expert load cv of decoder blocks 1 feed forward  0.5000",
+        "expert load cv of encoder experts                0.5000",
     ]
 
 

@@ -96,15 +96,15 @@ def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             each = ((task, score, number) for task, scores in value.items() for score, number in scores.items())
             yield from ((f"{task} {score.replace('_', ' ')}", number) for task, score, number in each)
         elif isinstance(value, dict):
-            yield from (of_part(name.replace("_", " "), part, number) for part, number in value.items())
+            yield from (of_part(name, part, number) for part, number in value.items())
         else:
             yield name.replace("_", " "), value
 
 
 def of_part(name: str, part: str, value: Any) -> tuple[str, Any]:
-    """Of a unit, or of a part of the model: its place there in words, and several numbers with blanks between them."""
-    label = f"{name} of {part.replace('.', ' ').replace('_', ' ')}" if "." in part else f"{name} per {part}"
-    return label, " ".join(f"{each:.2f}" for each in value) if isinstance(value, list) else value
+    """Perplexity per unit, all else of a part of the model: its place in words, numbers with blanks between them."""
+    label = f"{name} {'per' if name == 'perplexity' else 'of'} {part.replace('.', ' ')}"
+    return label.replace("_", " "), " ".join(f"{each:.2f}" for each in value) if isinstance(value, list) else value
 
 
 def mistaken(confusion: dict[str, dict[str, int]]) -> Iterator[tuple[str, int]]:
