@@ -294,6 +294,19 @@ def test_the_way_to_read_a_longer_text_is_one_that_there_is(tmp_path: Path, posi
     assert way_to_read(load(tmp_path), 61) == way
 
 
+def test_the_way_to_read_a_longer_text_is_found_without_a_model(tmp_path: Path) -> None:
+    """Nothing is drawn from the generator of whoever asks."""
+    written(tmp_path, "bert", position="learned")
+    run, before = load(tmp_path), torch.get_rng_state()
+    way_to_read(run, 61)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_context_that_there_cannot_be_is_no_way_to_read(tmp_path: Path) -> None:
+    written(tmp_path, "bert", attention="local", block=7, position="rotary", pool="mean")
+    assert way_to_read(load(tmp_path), 7).startswith("there is no context of 7: system.attention = 'local' sees a bl")
+
+
 def test_a_context_that_its_settings_refuse_is_named(tmp_path: Path) -> None:
     written(tmp_path, "bert", attention="local", block=7, position="rotary", pool="mean")
     with refused(f"{tmp_path} cannot read texts with a context of 7: system.attention = 'local' sees a block of 7"):

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.errors import UserError
 from regard.recipe import Recipe
 from regard.systems import System, built
@@ -16,16 +18,26 @@ def reading(folder: Path, recipe: Recipe, model: System, context: int, sizes: tu
         raise UserError(f"{folder} reads texts of any length: a context of {context} would change nothing")
     other = replace(recipe, system=replace(recipe.system, context=context))
     try:
-        made = built(other.system, *sizes, recipe.objective.head)
+        names = fixed(recipe, context, sizes)
     except UserError as error:
         raise UserError(f"{folder} cannot read texts with a context of {context}: {error}") from None
-    shapes = {name: tensor.shape for name, tensor in made.state_dict().items()}
-    if fixed := [name for name, tensor in model.state_dict().items() if tensor.shape != shapes[name]]:
+    if names:
         raise UserError(
-            f"{folder} has weights for each of {model.context} places{because(recipe, fixed)}: its context cannot "
-            f"become {context}; train with system.context = {context}{others(recipe, fixed)}"
+            f"{folder} has weights for each of {model.context} places{because(recipe, names)}: its context cannot "
+            f"become {context}; train with system.context = {context}{others(recipe, names)}"
         )
-    return made, other
+    return built(other.system, *sizes, recipe.objective.head), other
+
+
+def fixed(recipe: Recipe, context: int, sizes: tuple[int, int]) -> list[str]:
+    """The tensors with weights for each place, which keep the context as it is; none where it can become this one.
+
+    A context that the settings refuse stops. Nothing is initialised: the models have shapes alone.
+    """
+    systems = recipe.system, replace(recipe.system, context=context)
+    with torch.device("meta"):
+        now, then = (built(system, *sizes, recipe.objective.head).state_dict() for system in systems)
+    return [name for name, tensor in now.items() if tensor.shape != then[name].shape]
 
 
 def placed(recipe: Recipe, fixed: Sequence[str]) -> list[str]:
@@ -48,9 +60,8 @@ def others(recipe: Recipe, fixed: Sequence[str]) -> str:
 
 def way_to_read(run: Any, count: int) -> str:
     """How an evaluation could read a text of so many tokens, which the context does not hold."""
-    sizes = len(run.tokenizer), len(run.labels)
     try:
-        reading(run.path, run.recipe, built(run.recipe.system, *sizes, run.recipe.objective.head), count, sizes)
-    except UserError:
-        return f"a run with system.context = {count} would read all"
-    return f"--context {count} would read all"
+        names = fixed(run.recipe, count, (len(run.tokenizer), len(run.labels)))
+    except UserError as error:
+        return f"there is no context of {count}: {error}"
+    return f"a run with system.context = {count} would read all" if names else f"--context {count} would read all"
