@@ -129,7 +129,7 @@ def cells(same: list[Result]) -> list[str]:
 
 
 def arguments() -> argparse.Namespace:
-    about = parser(__doc__, "documents-benchmark", seeds=[0])
+    about = parser(__doc__, "documents-benchmark", seeds=[0], steps="stage")
     about.add_argument("scitldr", type=Path, nargs="?", help="the folder of SciTLDR")
     about.add_argument("--data", nargs="+", choices=DATA, default=["articles"])
     about.add_argument("--rows", nargs="+", choices=list(ROWS), default=USUAL)

@@ -223,7 +223,7 @@ def commonest(table: Table, results: list[Result]) -> list[list[str]]:
 
 
 def arguments() -> argparse.Namespace:
-    about = parser(__doc__, "order-benchmark", part="stage")
+    about = parser(__doc__, "order-benchmark", steps="stage", seconds="stage")
     about.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     about.add_argument("--variants", nargs="+", choices=VARIANTS, help="of the tables' rows these alone")
     given = about.parse_args()

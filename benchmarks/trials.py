@@ -91,12 +91,14 @@ def limits(steps: int | None, seconds: float | None) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def parser(about: str | None, out: str, *, seeds: Sequence[int] = (0, 1, 2), part: str = "") -> argparse.ArgumentParser:
-    """The options that all have which train; `part` names what limits of a training belong to, if not to the whole."""
+def parser(
+    about: str | None, out: str, *, seeds: Sequence[int] = (0, 1, 2), steps: str = "training", seconds: str = "training"
+) -> argparse.ArgumentParser:
+    """The options that all have which train; limits of `steps` and `seconds` belong to a training or to a stage."""
     found = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--seeds", type=int, nargs="+", default=list(seeds))
-    found.add_argument("--steps", type=int, help=f"of each {part or 'training'}, in place of its own")
-    found.add_argument("--seconds", type=float, help=f"the most that a {part or 'training'} may take")
+    found.add_argument("--steps", type=int, help=f"of each {steps}, in place of its own")
+    found.add_argument("--seconds", type=float, help=f"the most that a {seconds} may take")
     found.add_argument("--workers", type=int, default=1, help="trainings at a time, one thread each")
     found.add_argument("--out", type=Path, default=Path("runs") / out)
     return found

@@ -193,10 +193,13 @@ def presets() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.toml"))
 
 
-def read(name: str, settings: list[str] | None = None) -> Recipe:
-    """A preset by name or a TOML file by path, with `section.key=value` settings put in."""
+def read(name: str, settings: list[str] | None = None, *, new: bool = True) -> Recipe:
+    """A preset by name or a TOML file by path, with `section.key=value` settings put in.
+
+    What is the same as something cheaper is refused, unless the system is that of a run that is there.
+    """
     recipe = Recipe.parse(override(read_toml(file_of(name)), settings or []), where=file_of(name).name)
-    if isinstance(recipe.system, Layers):
+    if new and isinstance(recipe.system, Layers):
         recipe.system.makes_sense(recipe.system.context)
     return recipe
 

@@ -6,6 +6,7 @@ import pytest
 
 from regard.checkpoint import load as loaded
 from regard.checkpoint import read_recipe, weights
+from regard.systems.long import Long
 from tests.cli.shell import Done, fine, refused
 from tests.helpers import lines_file
 
@@ -60,6 +61,33 @@ def test_what_is_set_by_hand_holds_alike(folder: Path) -> None:
     assert read_recipe(out).system.attention == "full"
     _, out = begun(folder, recipe(folder, "both", 'attention = "full"'), "--set", "system.attention=bigbird")
     assert read_recipe(out).system == read_recipe(folder / "run").system
+
+
+def test_a_file_that_says_nothing_of_the_system_takes_the_run_s(folder: Path) -> None:
+    bare = Path(recipe(folder, "none-said"))
+    bare.write_text(bare.read_text().replace('[system]\nkind = "bert"\n', ""))
+    _, out = begun(folder, str(bare))
+    assert read_recipe(out).system == read_recipe(folder / "run").system
+
+
+def test_what_went_with_another_kind_is_not_said(folder: Path) -> None:
+    """The file's settings belong to its own kind, and `--set` takes another."""
+    file = Path(recipe(folder, "other-kind", "width = 18"))
+    file.write_text(file.read_text().replace('kind = "bert"', 'kind = "transformer"'))
+    _, out = begun(folder, str(file), "--set", "system.kind=bert")
+    assert read_recipe(out).system == read_recipe(folder / "run").system
+
+
+def test_a_run_that_would_be_refused_anew_can_be_started_from(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mixes = recipe(
+        folder, "mixes", 'attention = "linformer"', "projected = 80", "context = 80", "width = 16", "heads = 2"
+    )
+    refused("train", mixes, "--out", folder / "mixes", because="take fewer, or system.attention = 'full'")
+    with monkeypatch.context() as patch:
+        patch.setattr(Long, "makes_sense", lambda self, context: None)
+        fine("train", mixes, "--out", folder / "mixes", "--quiet")
+    fine("train", recipe(folder, "again"), "--from", folder / "mixes", "--out", folder / "again", "--quiet")
+    assert read_recipe(folder / "again").system == read_recipe(folder / "mixes").system
 
 
 def test_what_cannot_hold_is_refused(folder: Path) -> None:

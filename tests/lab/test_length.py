@@ -191,7 +191,7 @@ def test_every_way_of_looking_has_a_name() -> None:
         ("length --lengths 1 64", "--lengths 1: a text of at least 2 tokens is needed"),
         ("length --repeats 0", "--repeats 0: at least 1 is needed"),
         ("length --systems full --set system.block=8", "system.block = 8 changes nothing"),
-        ("length --systems gpt --set system.attention=linformer", "a decoder cannot use it"),
+        ("length --systems gpt --set system.attention=linformer --set system.projected=8", "a decoder cannot use it"),
         ("length --systems word2vec", "there is no training step to measure"),
         ("length --systems syntax", "'syntax' reads trees, and random tokens have none"),
         ("length --systems full --set system.position=syntax", "'full' reads trees"),

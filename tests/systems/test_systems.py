@@ -1,20 +1,22 @@
 """What a system is built from: its settings are checked, and its tables begin on one scale."""
 
 import math
-from dataclasses import fields
 
 import pytest
 import torch
 
 from regard.attention.heads import MultiHead
 from regard.blocks.embedding import Embedding
-from regard.systems import SYSTEMS, built, layers
+from regard.recipe import presets, read
+from regard.systems import SYSTEMS
 from regard.systems.gpt import Gpt
 from regard.systems.layers import Layers
 from regard.systems.transformer import Transformer
 from tests.helpers import refused
 
 TRANSFORMERS = [kind for kind, system in SYSTEMS.items() if issubclass(system, Layers)]
+SYSTEM_OF = {name: read(name).system for name in presets()}
+ABLATED = [name for name, system in SYSTEM_OF.items() if isinstance(system, Layers) and system.feedforward != "experts"]
 
 
 @pytest.mark.parametrize("kind", TRANSFORMERS)
@@ -64,10 +66,6 @@ def test_the_transformer_begins_with_glorots_spread() -> None:
         ({"feedforward": "glu"}, "system.feedforward = 'glu' is not known; did you mean 'gelu'?"),
         ({"bias_at": "queries"}, "system.bias_at = 'queries' is not known; known: all, attention, heads, feedforward"),
         ({"bias": False, "bias_at": "heads"}, "system.bias_at = heads changes nothing: system.bias is false"),
-        (
-            {"feedforward": "none", "hidden": 37},
-            "system.hidden = 37 changes nothing: system.feedforward is 'none'",
-        ),
         ({"feedforward": "none", "experts": 4}, "system.experts = 4 changes nothing: system.feedforward is 'none'"),
         ({"score": "scaled_dot"}, "system.score = 'scaled_dot' is not known; did you mean 'scaled-dot'?"),
         ({"position": "rotary", "width": 12}, "a head of width 3 has an odd one"),
@@ -83,30 +81,11 @@ def test_a_setting_that_cannot_be_stops_before_anything_is_built(kind: str, sett
         SYSTEMS[kind](**settings).build(11)
 
 
-@pytest.mark.parametrize("kind", TRANSFORMERS)
-def test_what_norms_are_told_is_refused_where_there_are_none(kind: str) -> None:
-    said = {"norm": "pre" if kind == "bert" else "post", "epsilon": 1e-3, "embedding_norm": True}
-    known = {field.name for field in fields(SYSTEMS[kind])}
-    for name in known & set(said):
-        settings = {"width": 16, "normalizer": "none", name: said[name]}
-        if (kind, name) == ("bert", "epsilon"):  # the head that guesses words has a norm of its own
-            assert SYSTEMS[kind](**settings).build(11).head.norm.eps == 1e-3
-        else:
-            with refused(f"system.{name} = {said[name]} changes nothing: system.normalizer is 'none'"):
-                SYSTEMS[kind](**settings)
-
-
-@pytest.mark.parametrize("kind", TRANSFORMERS)
-def test_without_norms_both_places_for_them_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, tokens = {"width": 16, "normalizer": "none", "dropout": 0.0}, torch.randint(5, 11, (2, 6))
-    monkeypatch.setattr(layers, "unused", lambda *_: None)
-    found = []
-    for norm in ("pre", "post"):
-        torch.manual_seed(3)
-        model = built(SYSTEMS[kind](**settings, norm=norm), 11).eval()
-        memory = model.encode(tokens) if model.reads_source else None
-        found.append(model.decode(tokens, memory) if model.writes_text else model.answer(tokens))
-    assert torch.equal(*found)
+@pytest.mark.parametrize("preset", ABLATED)
+@pytest.mark.parametrize("part", ["feedforward", "normalizer"])
+def test_parts_can_be_left_out_of_every_preset(preset: str, part: str) -> None:
+    """Though it says how wide they are, or where they stand (C6, C10)."""
+    assert getattr(read(preset, [f"system.{part}=none"]).system, part) == "none"
 
 
 @pytest.mark.parametrize("kind", TRANSFORMERS)

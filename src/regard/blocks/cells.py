@@ -1,4 +1,4 @@
-"""What a recurrent cell does at one token, as the papers write it (S1, S2), and a text read with it, token by token.
+"""What a recurrent cell does at one token, in equations (S1, S2), and a text read with it, token by token.
 
 W x + b and U h + c are computed for all gates at once; torch keeps them one above the other. This is what the fused
 kernels of `recurrent.py` must equal, and `regard verify` holds them against it.
@@ -20,7 +20,7 @@ def elman(wx: Sums, uh: Sums, state: Float[Tensor, "b 1 w"]) -> Float[Tensor, "b
 
 
 def gru(wx: Sums, uh: Sums, state: Float[Tensor, "b 1 w"]) -> Float[Tensor, "b 1 w"]:
-    """n = tanh(W x + r (U h)), h = (1 - z) n + z h (Cho et al., 2014)."""
+    """n = tanh(W x + r (U h)), h = (1 - z) n + z h (Cho et al., 2014, as first written; printed it has U (r h))."""
     reset, update = torch.sigmoid(wx[0] + uh[0]), torch.sigmoid(wx[1] + uh[1])
     new = torch.tanh(wx[2] + reset * uh[2])
     return ((1 - update) * new + update * state[:, 0])[:, None]

@@ -78,13 +78,12 @@ def begun(preset: str, run: Path, settings: tuple[str, ...]) -> Any:
     from regard.config import override, read_toml
     from regard.recipe import file_of, read
 
-    tree = read_toml(file_of(preset))
+    tree = override(read_toml(file_of(preset)), list(settings))
     said = tree if preset.endswith(".toml") else {}  # a preset says nothing: it is for runs of any size
-    kind = part_of(override(tree, list(settings)), "system").get("kind")
-    taken = system_of(run, kind, part_of(said, "system"))
+    taken = system_of(run, part_of(tree, "system").get("kind"), part_of(said, "system"))
     while True:
         try:
-            recipe = read(preset, [*taken, *settings])
+            recipe = read(preset, [*taken, *settings], new=False)
             break
         except Unused as error:  # what the run has for a part that gave way to another, such as BigBird's blocks
             left = [setting for setting in taken if setting.partition("=")[0] != error.setting]
@@ -104,14 +103,14 @@ def part_of(tree: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def system_of(run: Path, kind: Any, said: Container[str] = ()) -> list[str]:
-    """The settings of a run's system, where it is of this kind: whoever starts from it need not repeat them. What is
-    `said` holds, or the training refuses it."""
+    """The settings of a run's system, where it is of this kind or none is named: whoever starts from it need not
+    repeat them. What is `said` holds, or the training refuses it."""
     from json import dumps
 
     from regard.checkpoint import read_recipe
 
     there = read_recipe(run).to_dict()["system"]
-    if there["kind"] != kind:
+    if kind not in (None, there["kind"]):
         return []  # the training will say that they differ
     taken = {name: value for name, value in there.items() if value is not None and name not in said}
     return [f"system.{name}={dumps(value)}" for name, value in taken.items()]

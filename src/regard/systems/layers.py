@@ -104,11 +104,6 @@ class Layers(Long, Gating, Rotation):
         if self.feedforward != EXPERTS:
             gating = {field.name for field in fields(Gating)}
             unused("system", self, gating, f"system.feedforward is '{self.feedforward}'")
-        if self.feedforward == NONE:
-            unused("system", self, ("hidden",), f"system.feedforward is '{NONE}'")
-        if self.normalizer == "none":  # the head that guesses words has a norm beside those of the layers
-            names = ("norm",) if self.whole else ("norm", "epsilon")
-            unused("system", self, names, "system.normalizer is 'none'")
         if not self.bias:
             unused("system", self, ("bias_at",), "system.bias is false")
         if self.position != "rotary":

@@ -8,7 +8,7 @@ from regard.attention.patterns import causal
 from regard.blocks.block import Stack
 from regard.blocks.embedding import Embedding, Unembedding
 from regard.blocks.memory import Memory
-from regard.errors import UserError, at_least, one_of, unused
+from regard.errors import UserError, at_least, one_of
 from regard.place import Place
 from regard.systems.layers import Layers, StackSystem
 from regard.systems.long import Sees
@@ -36,8 +36,6 @@ class Transformer(Layers):
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(0, "system", self, "decoder_depth")
-        if self.normalizer == "none":
-            unused("system", self, ("embedding_norm",), "system.normalizer is 'none'")
 
     def build(self, vocabulary: int) -> "EncoderDecoder":
         one_of("system.tied", self.tied, TIES)

@@ -25,7 +25,7 @@ def recurrences(model: System) -> list[RecurrentLayer]:
 
 @contextmanager
 def by_formula(layers: list[RecurrentLayer]) -> Iterator[None]:
-    """Computed token by token, as the papers write it, for a while."""
+    """Computed token by token, by the cells' equations, for a while."""
     for layer in layers:
         layer.plain = True
     try:
