@@ -71,6 +71,14 @@ def test_all_train_on_as_many_tokens_and_no_more_than_the_budget(results: dict[s
     assert first == second
 
 
+def test_speed_is_that_of_training_alone_as_the_run_reports_it(results: dict[str, Any]) -> None:
+    for each in results["members"]:
+        for run in each["runs"]:
+            told = read(Path(run["run"]) / "report.json")["measured"]
+            assert run["training_seconds"] == pytest.approx(told["seconds"] - told["validation_seconds"])
+            assert run["tokens_per_second"] == pytest.approx(told["tokens_per_second"])
+
+
 def test_the_choice_is_the_trial_with_the_lowest_validation_loss(results: dict[str, Any], folder: Path) -> None:
     sweep = read(folder / "out" / "sweep.json")
     for name, found in by_name(results).items():

@@ -23,6 +23,7 @@ from regard.recipe import Recipe
 from regard.train import resume
 from regard.train.device import choose_device
 from regard.train.run import ready, staged, versions
+from regard.train.state import Progress
 
 
 def trained(recipe: Recipe, prepared: Path, folder: Path, *, quiet: bool) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def trained(recipe: Recipe, prepared: Path, folder: Path, *, quiet: bool) -> dic
     if not is_run(folder):
         begin(recipe, prepared, folder)
     resume(folder, quiet=quiet)
-    progress = json.loads(read_tensors(folder / STATE)[1]["progress"])
+    progress = Progress(**json.loads(read_tensors(folder / STATE)[1]["progress"]))
     run = load(folder, str(choose_device(recipe.train.device)))
     examples: dict[str, list[Any]] = {}
     scores = evaluate([run], keep=examples.__setitem__)
@@ -38,10 +39,11 @@ def trained(recipe: Recipe, prepared: Path, folder: Path, *, quiet: bool) -> dic
         "run": str(folder),
         "seed": recipe.seed,
         "tokenizer": run.tokenizer.fingerprint,
-        "steps": progress["step"],
-        "tokens": progress["tokens"],
+        "steps": progress.step,
+        "tokens": progress.tokens,
         "seconds": seconds_of(folder),
-        "valid_loss": progress["best"],
+        "training_seconds": progress.training,
+        "valid_loss": progress.best,
         "scores": scores,
         "examples": examples,
     }
@@ -57,6 +59,6 @@ def begin(recipe: Recipe, prepared: Path, folder: Path) -> None:
 
 
 def seconds_of(folder: Path) -> float:
-    """How long the training took up to its last step, without the validation after it."""
+    """How long the training took up to its last step, without the validation after it; those before are in it."""
     events = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
     return max(event["seconds"] for event in events if event["event"] == "step")

@@ -70,7 +70,7 @@ def described(entry: Entry, sustained: float) -> dict[str, Any]:
         counted = run["tokens"] * entry.member.rehearsal.flops_per_token
         cost = Cost(counted, run["seconds"], sustained)
         facts = {name: value for name, value in run.items() if name != "examples"}
-        speed = run["tokens"] / max(run["seconds"], 1e-9)
+        speed = run["tokens"] / run.get("training_seconds", max(run["seconds"], 1e-9))  # an older run has none of these
         runs.append({**facts, "tokens_per_second": speed, "flops": cost.flops, "flops_2017": cost.estimate})
     return {
         "member": entry.member.name,

@@ -266,7 +266,6 @@ def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
     """What the training really took."""
     progress = trainer.state.progress
     flops = cost.flops_per_step / max(1, cost.tokens_per_step) * progress.tokens
-    training = max(progress.seconds - progress.validating, 1e-9)
     on_cuda = trainer.device.type == "cuda"
     return {
         "steps": progress.step,
@@ -274,9 +273,9 @@ def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:
         "tokens": progress.tokens,
         "seconds": progress.seconds,
         "validation_seconds": progress.validating,
-        "tokens_per_second": progress.tokens / training,
+        "tokens_per_second": progress.tokens / progress.training,
         "flops": flops,
-        "flops_per_second": flops / training,
+        "flops_per_second": flops / progress.training,
         "peak_memory_bytes": torch.cuda.max_memory_allocated() if on_cuda else resident(),
         "best_valid_loss": progress.best,
         "device": device_name(trainer.device),

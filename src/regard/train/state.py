@@ -30,6 +30,11 @@ class Progress:
     since_best: int = 0
     finished: bool = False
 
+    @property
+    def training(self) -> float:
+        """The seconds of training alone; there are always some, so that a speed may be told."""
+        return max(self.seconds - self.validating, 1e-9)
+
 
 @dataclass
 class State:
