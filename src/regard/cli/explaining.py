@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,58 @@ PRINTED = "json"  # as a target: standard output
 ACCOUNT = ""  # likewise, in a few words
 SLOW = 10_000_000  # pixels of a picture that takes seconds
 Texts = dict[str, Any]  # `text` and perhaps `second`, or `source` and `target`; the others are None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is shown of a run, and where: `to` are files, or PRINTED. With `steps` layer and head are those of the walk,
+    else those of a picture."""
+
+    to: tuple[str, ...]
+    influence: bool
+    steps: bool
+    layer: int | None
+    head: int | None
+    word: str | None
+
+    @property
+    def drawn(self) -> dict[str, int | None]:
+        """What a picture is narrowed to."""
+        return {} if self.steps else {"layer": self.layer, "head": self.head}
+
+    def check(self) -> None:
+        """What does not go together stops before a run is read."""
+        if not self.steps and self.word is not None:
+            raise UserError("--word chooses what --steps walks through: give --steps too")
+        if self.steps and self.influence and not self.to:
+            raise UserError(
+                "--influence is no part of --steps: name a file to write it to with --to, or leave --steps out"
+            )
+        check_targets(self.to or (PRINTED,), **self.drawn)
+
+
+def explained(
+    run: Any,
+    wanted: Wanted,
+    text: str | None,
+    trees: Path | None,
+    second: str | None,
+    source: str | None,
+    target: str | None,
+) -> None:
+    """Look into the run while it reads these texts, and print or write what is wanted of that."""
+    texts = texts_for(run, sentence(run, text, trees), second, source, target)
+    tell_unknown_of(run, texts)
+    layer, head = wanted.layer or 0, wanted.head or 0
+    parts = steps_of(run, texts, layer=layer, head=head, word=wanted.word) if wanted.steps else []
+    seen = work.trace(run, **texts, influence=wanted.influence) if wanted.to or not wanted.steps else None
+    if texts["target"] != target:
+        note(f"target, as the model translates: {texts['target']}")
+    show(parts)
+    if seen is not None:
+        for lack in seen.lacks:
+            note(f"{run.path} has {lack}")
+        write(seen, wanted.to or (printed(),), **wanted.drawn)
 
 
 def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:

@@ -78,29 +78,13 @@ def explain(
 
     Influence is the size of the gradient of an output's log-probability with respect to the vector of an input token.
     """
-    from regard.cli import explaining as work
+    from regard.cli.explaining import PRINTED, Wanted, explained
     from regard.cli.reading import load_runs
-    from regard.explain import trace
 
-    if not steps and word is not None:
-        raise UserError("--word chooses what --steps walks through: give --steps too")
-    if steps and influence and not to and not json:
-        raise UserError("--influence is no part of --steps: name a file to write it to with --to, or leave --steps out")
-    to = (*to, "json") if json and "json" not in to else to
-    drawn = {} if steps else {"layer": layer, "head": head}
-    work.check_targets(to or (work.PRINTED,), **drawn)
-    model = load_runs([run], device)[0]
-    texts = work.texts_for(model, work.sentence(model, text, trees), second, source, target)
-    work.tell_unknown_of(model, texts)
-    parts = work.steps_of(model, texts, layer=layer or 0, head=head or 0, word=word) if steps else []
-    seen = trace(model, **texts, influence=influence) if to or not steps else None
-    if texts["target"] != target:
-        note(f"target, as the model translates: {texts['target']}")
-    work.show(parts)
-    if seen is not None:
-        for lack in seen.lacks:
-            note(f"{model.path} has {lack}")
-        work.write(seen, to or (work.printed(),), **drawn)
+    to = (*to, PRINTED) if json and PRINTED not in to else to
+    wanted = Wanted(to, influence, steps, layer, head, word)
+    wanted.check()
+    explained(load_runs([run], device)[0], wanted, text, trees, second, source, target)
 
 
 def lectures(*, json: Json = False) -> None:

@@ -27,6 +27,16 @@ def load_runs(paths: Sequence[Path], device: str, others: str = "", context: int
     return [load(path, where, context=context) for path in paths]
 
 
+def runs_to_measure(
+    paths: Sequence[Path], device: str, context: int | None, settings: Sequence[str], files: tuple[str, ...]
+) -> list[Any]:
+    """The runs, of which the first reads the files as set; one whose training can go on is told."""
+    first, *others = load_runs(paths, device, "--data", context)
+    runs = [read_as(first, settings, files), *others]
+    tell_unfinished(runs)
+    return runs
+
+
 def tell_unfinished(runs: Sequence[Any]) -> None:
     """A training that can go on is not measured as if it were at its end."""
     from safetensors import SafetensorError, safe_open

@@ -35,24 +35,16 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure a run on its test data or on files: loss, perplexity and the scores of its task."""
-    from regard.cli.reading import load_runs, read_as, tell_unfinished
+    from regard.cli.reading import runs_to_measure
     from regard.cli.showing import show_scores
     from regard.evaluate import evaluate as work
 
-    first, *others = load_runs(run, device, "--data", context)
-    runs = [read_as(first, set_, data), *others]
-    tell_unfinished(runs)
+    runs = runs_to_measure(run, device, context, set_, data)
     if decode.given or lowercase or tokenize != "13a":
         needs_bleu(runs[0])
+    search = decode.over(runs[0].recipe.decode)
     results = work(
-        runs,
-        data,
-        decode=decode.over(runs[0].recipe.decode),
-        stride=stride,
-        lowercase=lowercase,
-        tokenize=tokenize,
-        say=note,
-        counting=counting,
+        runs, data, decode=search, stride=stride, lowercase=lowercase, tokenize=tokenize, say=note, counting=counting
     )
     emit(results, json, lambda: show_scores(results))
 
