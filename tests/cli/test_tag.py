@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from regard.checkpoint import load
 from regard.cli import reading
+from regard.cli.explaining import texts_for
 from regard.data.conllu import tagged
+from regard.explain import trace
+from regard.explain.account import account
 from tests.cli.conftest import Place
 from tests.cli.shell import fine, quoted, refused, settings
 from tests.helpers import lines_file
@@ -176,6 +180,21 @@ def test_a_tagger_does_nothing_else(folder: Path) -> None:
     refused("evaluate", folder / "rnn", "--beam", "3", because="is a tagger: it is not decoded")
     data = settings(f"data.train={folder / 'train.conllu'}", "text.vocabulary=0", tiny=False)
     refused("bench", "decode", "--systems", "bilstm-tagger", *data, because="tags the words of texts and writes none")
+
+
+@pytest.mark.parametrize("name", ["rnn", "window"])
+def test_the_account_of_a_text_tells_of_the_words_that_are_tagged(folder: Path, name: str) -> None:
+    """Not of symbols, blanks and the other tokens of a word, which have no tag."""
+    run, text = load(folder / name), f"{TEXT} Plantships fish ."
+    (said,) = fine("tag", folder / name, "--text", text, "--json").json
+    told = {each.heading: each.rows for each in account(trace(run, **texts_for(run, text, None, None, None)))}
+    assert [(row["word"], row["tag"]) for row in told["Tags"]] == [
+        (each["word"], each["tag"]) for each in said["words"]
+    ]
+    chances = [each["probability"] for each in said["words"]]
+    assert [row["probability"] for row in told["Tags"]] == pytest.approx(chances, abs=6e-4)
+    outputs = told["Influence: what each output depends on, in shares"]
+    assert [row["output"] for row in outputs] == [each["word"] for each in said["words"]]
 
 
 def test_what_is_explained_is_what_was_tagged(folder: Path) -> None:

@@ -9,11 +9,15 @@ from regard.checkpoint import Run
 from regard.explain import Map, trace
 from regard.explain import account as module
 from regard.explain.account import account, head
-from tests.explain.conftest import EVEN, encoder, make, texts_for
+from tests.explain.conftest import EVEN, SOURCE, encoder, make, texts_for
 
 
 def told(run: Run, **how: bool) -> dict[str, list[dict]]:
     return {each.heading: each.rows for each in account(trace(run, **texts_for(run), **how))}
+
+
+def holds(offset: tuple[int, int], characters: list[int]) -> bool:
+    return any(offset[0] <= character < offset[1] for character in characters)
 
 
 def strongest(weights: list[list[float]]) -> tuple[int, int]:
@@ -96,7 +100,15 @@ def test_what_is_said_of_a_text_comes_first(preset: str) -> None:
             rows[0]["label"]
         ]
     else:
-        assert heading.startswith("Tags") and [row["tag"] for row in rows] == list(seen.tags[: len(rows)])
+        first = [seen.target.text.index(word) for word in SOURCE.split()]  # tokens that a word begins with
+        places = [i for i, token in enumerate(seen.target.tokens) if token.offset and holds(token.offset, first)]
+        assert heading == "Tags" and [row["word"] for row in rows] == SOURCE.split()
+        assert [row["tag"] for row in rows] == [seen.tags[i] for i in places]
+        shares = seen.influence.shares.target[places]
+        told_of = found["Influence: what each output depends on, in shares"]
+        assert [row["output"] for row in told_of] == SOURCE.split()
+        for row, values in zip(told_of, shares, strict=True):
+            assert row["depends most on"].startswith(f"{seen.target.labels[values.argmax()]} {values.max():.2f}")
     assert rows[0]["probability"] == pytest.approx(
-        np.exp(seen.log_probability.max() if preset == "rnn-classifier" else seen.log_probability[0]), abs=6e-4
+        np.exp(seen.log_probability.max() if preset == "rnn-classifier" else seen.log_probability[places[0]]), abs=6e-4
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.explain.trace import Map, Trace
+from regard.explain.words import given_words
 
 MOST = 24  # rows of a table
 NAMED = 3  # inputs that an output depends on
@@ -35,14 +36,19 @@ def account(trace: Trace) -> list[Told]:
 
 
 def said(trace: Trace) -> Told:
-    """The likeliest labels, or the tag of each token."""
+    """The likeliest labels, or the tag of each word, which stands at its first token."""
     chances = np.exp(trace.log_probability)
     if trace.labels:
         best = np.argsort(-chances, kind="stable")
         return limited("Label", [{"label": trace.labels[i], "probability": short(chances[i])} for i in best])
-    tokens = zip(trace.target.labels, trace.tags, chances, strict=True) if trace.tags else ()
-    rows = [{"token": token, "tag": tag, "probability": short(chance)} for token, tag, chance in tokens]
+    begins = tagged(trace) if trace.tags else []
+    rows = [{"word": word, "tag": trace.tags[i], "probability": short(chances[i])} for i, word in begins]
     return limited("Tags", rows)
+
+
+def tagged(trace: Trace) -> list[tuple[int, str]]:
+    """The token with which each word begins, and the word."""
+    return [(word.tokens[0], word.text) for word in given_words(trace.target)]
 
 
 def attention(trace: Trace, kind: str) -> Told:
@@ -98,7 +104,7 @@ def experts(trace: Trace) -> Told:
 
 
 def influence(trace: Trace) -> Told:
-    """What each output depends on most; of a classifier its likeliest label alone."""
+    """What each output depends on most; of a classifier its likeliest label alone, of a tagger the tag of each word."""
     if trace.influence is None:
         return Told("", [])
     found = trace.influence.shares
@@ -106,10 +112,17 @@ def influence(trace: Trace) -> Told:
     shares = np.concatenate(parts, axis=1)
     sides = [side for side in (trace.source, trace.target) if side is not None]
     inputs = [label for side in sides[-len(parts) :] for label in side.labels]
-    written = trace.written
-    outputs = [(trace.label, trace.labels[trace.label])] if written is None else list(enumerate(written.labels))
-    rows = [{"output": name, "depends most on": ", ".join(largest(shares[i], inputs))} for i, name in outputs]
+    rows = [{"output": name, "depends most on": ", ".join(largest(shares[i], inputs))} for i, name in outputs(trace)]
     return limited("Influence: what each output depends on, in shares", rows)
+
+
+def outputs(trace: Trace) -> list[tuple[int, str]]:
+    """What is told of, by its row in the influence, and its name."""
+    if trace.tags:
+        return tagged(trace)
+    if trace.written is None:
+        return [(trace.label, trace.labels[trace.label])]
+    return list(enumerate(trace.written.labels))
 
 
 def largest(shares: np.ndarray, names: list[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from regard.errors import UserError, suggest
 from regard.explain.sides import Side, looking
 from regard.explain.trace import Trace
 from regard.text.tokenizer import UNKNOWN
-from regard.text.words import visible
+from regard.text.words import given, visible
 
 # A text written in four signs, one per character: w in a word, ' what joins two halves of one, space, anything else.
 WORD = re.compile(r" *(?:w+(?:'w+)*|['.])| +")
@@ -79,6 +79,15 @@ def words(side: Side) -> list[Word]:
             groups.append([place])
         last = int(np.searchsorted(begins, max(end, begin + 1), side="left")) - 1
     return [Word(spelling(side, group), tuple(group)) for group in groups]
+
+
+def given_words(side: Side) -> list[Word]:
+    """The words that blanks separate, as a tagger reads them, each with its tokens; its tag stands at the first one.
+
+    Unlike in `words`, what the model did not know is written out. A word of which no token is left is left out.
+    """
+    found = ((visible(side.text[begin:end]), touching(side, begin, end)) for begin, end in given(side.text))
+    return [Word(text, tokens) for text, tokens in found if tokens]
 
 
 def each_token(side: Side) -> list[Word]:
