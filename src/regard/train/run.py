@@ -1,6 +1,5 @@
 """A run from recipe to finished folder, and on from where it stopped."""
 
-import json
 import os
 import platform
 import shutil
@@ -16,7 +15,7 @@ import torch
 
 from regard import checkpoint
 from regard.checkpoint import LOG, REPORT, STATE
-from regard.data import splits
+from regard.data import Batcher, splits
 from regard.data.prepare import prepare, report_lines, stores
 from regard.decode import check_alignment
 from regard.errors import UserError, writing
@@ -32,7 +31,7 @@ from regard.train.origin import START, Origin, put_start
 from regard.train.parsing import check_trees, seal_parser
 from regard.train.schedule import schedule
 from regard.train.state import Progress, State
-from regard.train.watch import board_writer, watchers
+from regard.train.watch import board_writer, forget_after, watchers
 
 TOKENS = "tokens"
 
@@ -210,30 +209,20 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     average = AVERAGES[recipe.train.average](model, recipe.train)
     state = State(model, optimiser(model, recipe.train), average, Progress(), {})
 
-    def batches(split: str):
-        if not (folder / TOKENS / split).exists():
-            return None
-        try:
-            found = stores(folder / TOKENS / split, recipe.objective.columns)
-            budget = {"batch_tokens": recipe.train.batch_tokens, "seed": recipe.seed}
-            return recipe.objective.batches(found, tokenizer, model, **budget)
-        except UserError as error:
-            raise UserError(f"{split}: {error}") from None
-
     def save(state: State) -> None:
         """The state last: a run that says it is finished has the model that goes with it."""
         checkpoint.write_model(folder, state.best or state.average.weights(), tokenizer)
         state.save(folder, tokenizer)
         (folder / START).unlink(missing_ok=True)
 
-    train_batches = batches("train")
+    train_batches = batches(folder, "train", recipe, tokenizer, model)
     if train_batches is None:
         raise UserError(f"{folder} has no training tokens: it was imported, or {TOKENS}/ was removed")
     return Trainer(
         state=state,
         objective=recipe.objective,
         batches=train_batches,
-        valid=batches("valid"),
+        valid=batches(folder, "valid", recipe, tokenizer, model),
         settings=recipe.train,
         schedule=schedule(recipe.train, recipe.system.width),
         precision=choose_precision(recipe.train.precision, device),
@@ -243,23 +232,16 @@ def make_trainer(folder: Path, recipe: Recipe, tokenizer: Tokenizer, watch: list
     )
 
 
-def forget_after(log: Path, step: int) -> None:
-    """Cut off what was logged after the checkpoint, or half logged when the run was killed: those steps come again."""
-    kept = 0
-    for line in log.read_bytes().splitlines(keepends=True):
-        if not 0 <= logged_step(line) <= step:
-            break
-        kept += len(line)
-    with writing(log):
-        os.truncate(log, kept)
-
-
-def logged_step(line: bytes) -> int:
-    """The step of a line of the log; -1 of one that is damaged or not whole."""
+def batches(folder: Path, split: str, recipe: Recipe, tokenizer: Tokenizer, model: System) -> Batcher | None:
+    """What the model learns from or is held against; None where a run has no such texts."""
+    if not (folder / TOKENS / split).exists():
+        return None
     try:
-        return int(json.loads(line)["step"]) if line.endswith(b"\n") else -1
-    except (ValueError, KeyError, TypeError):
-        return -1
+        found = stores(folder / TOKENS / split, recipe.objective.columns)
+        budget = {"batch_tokens": recipe.train.batch_tokens, "seed": recipe.seed}
+        return recipe.objective.batches(found, tokenizer, model, **budget)
+    except UserError as error:
+        raise UserError(f"{split}: {error}") from None
 
 
 def measured(trainer: Trainer, cost: Forecast) -> dict[str, Any]:

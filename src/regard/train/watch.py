@@ -1,5 +1,6 @@
 """Watching a training: a live bar in a terminal, plain lines elsewhere, `log.jsonl`, TensorBoard."""
 
+import json
 import os
 import sys
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import LOG, appended
-from regard.errors import UserError
+from regard.errors import UserError, writing
 from regard.train.forecast import duration
 
 Watcher = Callable[[dict[str, Any]], None]
@@ -30,6 +31,25 @@ def watchers(folder: Path, *, quiet: bool = False, tensorboard: bool = False) ->
         if not quiet:
             found.append(stack.enter_context(bar()) if interactive() else plain())
         yield found
+
+
+def forget_after(log: Path, step: int) -> None:
+    """Cut off what was logged after the checkpoint, or half logged when the run was killed: those steps come again."""
+    kept = 0
+    for line in log.read_bytes().splitlines(keepends=True):
+        if not 0 <= logged_step(line) <= step:
+            break
+        kept += len(line)
+    with writing(log):
+        os.truncate(log, kept)
+
+
+def logged_step(line: bytes) -> int:
+    """The step of a line of the log; -1 of one that is damaged or not whole."""
+    try:
+        return int(json.loads(line)["step"]) if line.endswith(b"\n") else -1
+    except (ValueError, KeyError, TypeError):
+        return -1
 
 
 def kept(emit: Watcher) -> Watcher:
