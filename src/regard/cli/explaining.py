@@ -69,7 +69,6 @@ def explained(
 ) -> None:
     """Look into the run while it reads these texts, and print or write what is wanted of that."""
     texts = texts_for(run, sentence(run, text, trees), second, source, target)
-    tell_unknown_of(run, texts)
     layer, head = wanted.layer or 0, wanted.head or 0
     parts = steps_of(run, texts, layer=layer, head=head, word=wanted.word) if wanted.steps else []
     seen = work.trace(run, **texts, influence=wanted.influence) if wanted.to or not wanted.steps else None
@@ -80,6 +79,7 @@ def explained(
         for lack in seen.lacks:
             note(f"{run.path} has {lack}")
         write(seen, wanted.to or (printed(),), **wanted.drawn)
+    tell_unknown_of(run, texts)  # last: where something cannot be, that alone is said
 
 
 def check_targets(targets: Sequence[str], *, layer: int | None = None, head: int | None = None) -> None:
