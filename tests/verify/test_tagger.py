@@ -16,6 +16,7 @@ from tests.helpers import lines_file
 from tests.verify.conftest import failing
 
 CHECKED = {
+    "fast = readable recurrence",
     "batch = single",
     "padding inert",
     "accumulated = full batch",
