@@ -91,6 +91,12 @@ def test_a_csv_without_names_is_read_by_number(tmp_path: Path) -> None:
         read(path)
 
 
+def test_blank_lines_before_a_csv_do_not_hide_what_separates_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n\nsource;target\none;eins\n")
+    assert read(path) == [("one", "eins")]
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_columns_are_numbered_from_0(tmp_path: Path, ending: str) -> None:
     """Python's -1 would read the last one."""

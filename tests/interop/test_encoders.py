@@ -131,6 +131,17 @@ def test_blocks_of_bigbird() -> None:
             said("big_bird", attention="bigbird", block=4, random=1, first=first)
 
 
+def test_the_way_from_blocks_to_an_export_is_one_that_can_be_gone() -> None:
+    """Weights go on where nothing but the blocks stands against it; else a run is trained anew, with all it takes."""
+    blocks = {"attention": "bigbird", "block": 4, "random": 1, "first": 2}
+    usual = "--set system.attention=full --set system.block=64 --set system.random=3"
+    with refused(f"; train on with --from and {usual}, and export that"):
+        said("big_bird", **blocks)
+    with refused(f"a run that is trained with {usual} --set system.position=learned --set system.norm=post can be"):
+        said("big_bird", **blocks, position="rotary", norm="pre")
+    assert said("big_bird", attention="full")["attention_type"] == "original_full"
+
+
 def test_where_all_texts_are_short_bigbird_looks_at_everything() -> None:
     short = {"max_position_embeddings": 704, "block_size": 64, "num_random_blocks": 3}
     assert read("big_bird", **short) == read("big_bird", max_position_embeddings=704, attention_type="original_full")

@@ -84,12 +84,12 @@ def tab_rows(lines: Iterable[Numbered]) -> Iterator[Row]:
 
 
 def csv_rows(lines: Iterable[Numbered], name: str) -> Iterator[Row]:
-    """Between commas, or semicolons where the first line has more of them; quotes may hold these and line ends."""
+    """Between commas, or semicolons where the first line with text has more; quotes may hold these and line ends."""
     csv.field_size_limit(LONGEST)
-    rest = iter(lines)
-    begun, first = next(rest)
-    between = max(",", ";", key=first.count)
-    whole = (line for _, line in chain([(begun, first)], rest))
+    rest = (line for _, line in lines)
+    begun = list(up_to_text(rest))
+    between = max(",", ";", key=begun[-1].count) if begun else ","
+    whole = chain(begun, rest)
     reader = csv.reader(whole, delimiter=between, skipinitialspace=True, strict=True)
     width = 0
     while True:
@@ -106,6 +106,14 @@ def csv_rows(lines: Iterable[Numbered], name: str) -> Iterator[Row]:
             raise UserError(f"{name} line {begin}: {len(cells)} column(s), {rule}")
         if cells:
             yield begin, cells
+
+
+def up_to_text(lines: Iterator[str]) -> Iterator[str]:
+    """Lines as they come, up to the first that is not blank."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
 
 
 def column_places(first: Sequence[str], columns: Columns, where: str) -> tuple[list[int], bool]:

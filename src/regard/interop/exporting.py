@@ -1,6 +1,5 @@
 """A run in the words of others. Every export is read by the library it is for, and must say the same as the run."""
 
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from regard.interop.checking import Comparison, compare
 from regard.interop.ct2.checking import compare as compare_ct2
 from regard.interop.ct2.writing import ctranslate2
 from regard.interop.families import FAMILIES
-from regard.interop.family import Family, MeansOtherwise, Model
+from regard.interop.family import Family, MeansOtherwise, Model, assignments
 from regard.interop.files import modules
 from regard.interop.files.hugging_face import CONFIG, SAFE
 from regard.interop.kept import Kept
@@ -153,13 +152,7 @@ def refusal(made: Model, reasons: dict[str, str], vocabulary: int) -> str:
     if not found:
         return f"{told}; a run that is trained with these settings can be exported"
     kind = min(found, key=lambda kind: len(found[kind]))
-    way = " ".join(f"--set system.{name}={written(value)}" for name, value in found[kind].items())
-    return f"{told}; a run that is trained with {way} can be exported, as {kind}"
-
-
-def written(value: Any) -> str:
-    """A value as `--set` takes it."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return f"{told}; a run that is trained with {assignments(found[kind])} can be exported, as {kind}"
 
 
 def ids(run: Run) -> dict[str, int | list[int]]:

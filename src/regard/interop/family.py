@@ -5,6 +5,7 @@ Export needs no more than that: it writes what importing would read, and a model
 same is one that the other library cannot say.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -138,6 +139,12 @@ class Family:
         said = {**self.write(model, vocabulary), "model_type": self.kind}
         said["architectures"] = [self.class_of(model.objective)]
         return said, explicit(self.read(said, {}, self.kind).system)
+
+
+def assignments(settings: Mapping[str, Any]) -> str:
+    """Settings of a system as a command takes them."""
+    said = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    return " ".join(f"--set system.{name}={value}" for name, value in said.items())
 
 
 def differing(mine: Any, other: Any) -> dict[str, Any]:

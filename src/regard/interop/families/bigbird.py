@@ -21,7 +21,7 @@ from regard.interop.families.encoders import (
     Marks,
     body,
 )
-from regard.interop.family import Config, MeansOtherwise, Model, Spelling
+from regard.interop.family import Config, MeansOtherwise, Model, Spelling, assignments
 from regard.interop.names import Line, Table
 from regard.interop.tokens import Symbols
 from regard.systems.bert import Bert
@@ -70,10 +70,19 @@ class Blocked(Encoders):
         if model.system.attention == "bigbird":
             raise MeansOtherwise(
                 "system.attention = 'bigbird' cannot be said there: BigBird of 'transformers' sees other blocks by "
-                f"chance, and the last one beside the first; train on with --from and {fully(model.system)}, and "
-                "export that"
+                f"chance, and the last one beside the first; {self.way(model, vocabulary)}"
             )
         return super().write(model, vocabulary)
+
+    def way(self, model: Model, vocabulary: int) -> str:
+        """How a run with blocks becomes one that can be exported: with its own weights where all else can be said."""
+        without = {name: value for name, value in usual().items() if getattr(model.system, name) != value}
+        full = replace(model, system=replace(model.system, attention="full", **without))
+        more = self.family.nearest(full, vocabulary)
+        asked = assignments({"attention": "full"} | without | more)
+        if more:
+            return f"a run that is trained with {asked} can be exported, as {self.kind}"
+        return f"train on with --from and {asked}, and export that"
 
     def remarks(self, config: Config) -> list[str]:
         found, system = super().remarks(config), self.read(config, {}, self.kind).system
@@ -90,12 +99,6 @@ class Blocked(Encoders):
 def usual() -> dict[str, Any]:
     """The settings of blocks as they are where there are none."""
     return {name: getattr(Bert, name) for name in OF_BLOCKS}
-
-
-def fully(system: Bert) -> str:
-    """What makes full attention of a run with blocks, as a command takes it."""
-    other = {name: value for name, value in usual().items() if getattr(system, name) != value}
-    return " ".join(f"--set system.{name}={value}" for name, value in ({"attention": "full"} | other).items())
 
 
 def turns(block: int, random: int) -> int:
