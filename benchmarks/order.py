@@ -1,16 +1,18 @@
 """Where each attention and each position scheme succeeds and fails (C5, C12): recall, lists, and lengths never seen.
 
-    python benchmarks/order.py [--tables recall lists text before] [--seeds 0 1 2] [--steps N] [--seconds S]
+    python benchmarks/order.py [--tables NAME ...] [--seeds 0 1 2] [--steps N] [--seconds S]
         [--workers N] [--out FOLDER]
 
 | table | what is trained, three seeds of each | told of each |
 |---|---|---|
 | recall | encoders that find a value by its key, with every `system.attention`; short rows first | accuracy by pairs |
 | lists | the same encoders on lists within lists | accuracy by words |
-| before | encoders that name the letter before each letter, with every `system.position` | accuracy by letters |
-| text | decoders that continue the standard library, with every `system.position` | nats per character by window |
+| recall-positions, lists-positions | both, with every `system.position` but trees | the same, and longer |
+| text | decoders that continue the standard library, with the same positions | nats per character by window |
+| before | encoders that name the letter before each letter, with the same positions | accuracy by letters |
+| above | encoders that guess letters by those they hang on, with trees and without | accuracy by letters |
 
-In the last two the first column is the longest text of training, the others are longer. All of a table have the same
+In the last three the first column is the longest text of training, the others are longer. All of a table have the same
 size, data, steps and, for each seed, order of the data. What was measured stands in FOLDER/results.json and is not
 measured again; the tables go to FOLDER/order.md and to the screen.
 """
@@ -20,23 +22,14 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from order_data import write_data
+from order_tables import TABLES, Table
 from trials import Plan, Result, ended, kept, limits, parser, spread, table, trained
 
-ATTENTIONS: dict[str, dict[str, Any]] = {
-    "full": {},
-    "bigbird": {"block": 4, "first": 1, "near": 1, "random": 1},
-    "linformer": {"projected": 16},
-    "local": {"block": 8},
-    "dmca": {"block": 8, "stride": 3},
-}
-POSITIONS = ("none", "sinusoidal", "learned", "rotary", "buckets", "alibi", "shaw")
-ENCODER = {"kind": "bert", "width": 128, "heads": 4, "hidden": 128, "norm": "pre", "segments": 1, "dropout": 0.0}
-DECODER = {"kind": "gpt", "width": 128, "heads": 4, "hidden": 256, "dropout": 0.0}
 NEVER = 10**6
 TRAIN = {
     "warmup": 100,
@@ -50,94 +43,7 @@ TRAIN = {
     "evaluate_every": NEVER,
     "save_every": NEVER,
 }
-LETTERS = (16, 24, 32, 64)  # of the longest row of training, then of rows that are longer
-WINDOWS = (64, 96, 128, 256)  # the same in characters
-CHARACTERS = {"train": 1_500_000, "valid": 5_000, "test": 40_000}
-
-
-@dataclass(frozen=True)
-class Table:
-    """Runs that differ in `variants` alone, trained on `stages` (data and steps), measured on `tests` by their column.
-
-    A test is data and the context to read them with; `score` is what `evaluate` tells of them.
-    """
-
-    about: str
-    variants: dict[str, dict[str, Any]]
-    system: dict[str, Any]
-    objective: str
-    text: str
-    stages: tuple[tuple[str, int], ...]
-    tests: dict[str, tuple[str, int]]
-    score: str = "accuracy"
-
-
-BY_ATTENTION = {name: {"attention": name, **settings} for name, settings in ATTENTIONS.items()}
-BY_POSITION = {name: {"position": name} for name in POSITIONS}
-READER = {**ENCODER, "depth": 3, "pool": "max", "position": "rotary", "context": 36}
-TABLES = {
-    "recall": Table(
-        about="recall: accuracy by the number of pairs",
-        variants=BY_ATTENTION,
-        system=READER,
-        objective="classification",
-        text="word",
-        stages=(("recall:2-4", 900), ("recall:2-16", 700)),
-        tests={str(n): (f"recall:{n}", 36) for n in (4, 8, 16)},
-    ),
-    "lists": Table(
-        about="listops: accuracy by the number of words",
-        variants=BY_ATTENTION,
-        system=READER,
-        objective="classification",
-        text="word",
-        stages=(("listops:4-8", 500), ("listops:4-32", 1000)),
-        tests={str(n): (f"listops:{n}", 36) for n in (8, 16, 32)},
-    ),
-    "text": Table(
-        about=f"text: nats per character by the window that is read; {WINDOWS[0]} in training",
-        variants=BY_POSITION,
-        system={**DECODER, "depth": 2, "context": WINDOWS[0]},
-        objective="next-token",
-        text="char",
-        stages=(("text-{split}.txt", 1500),),
-        tests={str(n): ("text-test.txt", n) for n in WINDOWS},
-        score="loss",
-    ),
-    "before": Table(
-        about=f"before: accuracy by the number of letters; up to {LETTERS[0]} in training",
-        variants=BY_POSITION,
-        system={**ENCODER, "depth": 2, "context": LETTERS[0] + 2},
-        objective="tagging",
-        text="word",
-        stages=(("before-{split}.tsv", 600),),
-        tests={str(n): (f"before-{n}.tsv", n + 2) for n in LETTERS},
-    ),
-}
 VARIANTS = list(dict.fromkeys(variant for table in TABLES.values() for variant in table.variants))
-
-
-def write_data(folder: Path) -> None:
-    """The files that `before` and `text` are trained and measured on, made from built-in corpora."""
-    from regard.data.corpora import CORPORA
-
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = CORPORA["copy"].of(f"4-{LETTERS[0]}")
-    parts = {"train": rows.make("train"), "valid": rows.make("valid")}
-    parts |= {str(n): CORPORA["copy"].of(str(n)).make("test") for n in LETTERS}
-    for name, records in parts.items():
-        lines = (f"{text}\t{' '.join(['-', *text.split()[:-1]])}\n" for text, _ in records)
-        (folder / f"before-{name}.tsv").write_text("words\ttags\n" + "".join(lines), encoding="utf-8")
-    for split, count in CHARACTERS.items():
-        (folder / f"text-{split}.txt").write_text(beginning(CORPORA["stdlib"].make(split), count), encoding="utf-8")
-
-
-def beginning(records: Iterator[tuple[str, ...]], count: int) -> str:
-    """So many characters of a corpus."""
-    pieces: list[str] = []
-    while sum(map(len, pieces)) < count and (record := next(records, None)):
-        pieces += record
-    return "\n".join(pieces)[:count]
 
 
 def plan(name: str, variant: str, seed: int, asked: dict[str, Any]) -> Plan:
@@ -147,7 +53,7 @@ def plan(name: str, variant: str, seed: int, asked: dict[str, Any]) -> Plan:
         "seed": seed,
         "text": {"kind": table.text},
         "system": {**table.system, **table.variants[variant]},
-        "objective": {"kind": table.objective},
+        "objective": table.objective,
     }
     stages = [
         {**shared, "data": splits(data), "train": {**TRAIN, "steps": steps, **asked}} for data, steps in table.stages
@@ -219,6 +125,8 @@ def commonest(table: Table, results: list[Result]) -> list[list[str]]:
     if table.score != "accuracy":
         return []
     cells = [max((each["baseline"][column] or 0.0 for each in results), default=0.0) for column in table.tests]
+    if not any(cells):
+        return []
     return [["the commonest answer", *(f"{100 * cell:.1f}" if cell else "" for cell in cells), "", "", ""]]
 
 
