@@ -50,15 +50,27 @@ def kept(
 ) -> list[Result]:
     """The results of all plans, each with its plan: what stands in FOLDER/results.json is not measured again."""
     file = folder / "results.json"
-    results: list[Result] = json.loads(file.read_text()) if file.is_file() else []
+    results = found_in(file)
     plans = json.loads(json.dumps(plans))  # as they are read from the file
     done = [each["plan"] for each in results]
     folder.mkdir(parents=True, exist_ok=True)
     for plan, result in measured([plan for plan in plans if plan not in done], measure, workers):
         results.append({"plan": plan, **result})
-        file.write_text(json.dumps(results, indent=1) + "\n")
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(results, indent=1) + "\n")
+        part.replace(file)
         print(tell(results[-1]), file=sys.stderr, flush=True)
     return [each for each in results if each["plan"] in plans]
+
+
+def found_in(file: Path) -> list[Result]:
+    """What was measured before."""
+    from regard.errors import UserError
+
+    try:
+        return json.loads(file.read_text()) if file.is_file() else []
+    except json.JSONDecodeError as error:
+        raise UserError(f"{file} is damaged ({error}): mend it, or give another --out") from None
 
 
 def measured(plans: list[Plan], measure: Callable[[Plan], Result], workers: int) -> Iterator[tuple[Plan, Result]]:

@@ -11,6 +11,7 @@ import trials
 
 from regard.errors import UserError
 from tests.docs.pages import ROOT
+from tests.helpers import refused
 
 
 def double(plan: dict) -> dict:
@@ -66,6 +67,16 @@ def test_a_digest_is_of_what_files_hold(tmp_path: Path) -> None:
     other.write_text("bc")
     assert found != trials.digest([one, other]) == trials.digest([str(one), str(other)])
     assert trials.recipe_in({"seed": 1, "corpus": found}) == {"seed": 1}
+
+
+def test_damaged_results_are_told_and_nothing_is_lost(tmp_path: Path) -> None:
+    """What is written beside takes the place of the old at once; what others damaged is not written over."""
+    trials.kept([{"number": 1}], double, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+    (tmp_path / "results.json").write_text('[{"plan": {"num')
+    with refused("results.json is damaged (Unterminated string"):
+        trials.kept([{"number": 2}], double, tmp_path)
+    assert (tmp_path / "results.json").read_text() == '[{"plan": {"num'
 
 
 @pytest.mark.parametrize(
