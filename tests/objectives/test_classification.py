@@ -24,7 +24,7 @@ def source(records: list[Record]) -> Source:
 
 def loss(scores: torch.Tensor, **settings: float) -> tuple[float, float]:
     tokens = torch.zeros(3, 7, dtype=torch.long)
-    model = SimpleNamespace(answer=lambda tokens, at: scores)
+    model = SimpleNamespace(whole_batches=False, answer=lambda tokens, at: scores)
     found = Classification(**settings)(model, Batch(tokens, LABELS, 3, Place.line(tokens)))
     assert found.count == 3
     return float(found.total), float(found.nats)
@@ -47,7 +47,7 @@ def test_smoothing_asks_a_part_for_every_label_alike_and_leaves_the_nats() -> No
 def test_the_model_is_told_what_is_padding() -> None:
     told = []
     tokens, present = torch.zeros(3, 7, dtype=torch.long), torch.arange(7) < torch.tensor([[7], [2], [5]])
-    model = SimpleNamespace(answer=lambda tokens, at: told.append(at.present) or torch.zeros(3, 5))
+    model = SimpleNamespace(whole_batches=False, answer=lambda tokens, at: told.append(at.present) or torch.zeros(3, 5))
     Classification()(model, Batch(tokens, LABELS, 3, Place.line(tokens, present)))
     same(told[0].float(), present.float())
 

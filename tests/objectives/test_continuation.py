@@ -113,6 +113,8 @@ def test_what_it_cannot_train_is_refused() -> None:
         check(recipe("transformer", objective=objective))
     with refused("system 'bert' writes no text and objective 'continuation' asks for it"):
         check(recipe("bert", objective=objective))
+    with refused("system 'gpt' shows each token its own block alone, and objective 'continuation' asks for a target"):
+        check(recipe("gpt", system={"attention": "local", "block": 4}, objective=objective))
     for wrong in (-0.1, float("nan")):
         with refused(f"objective.source_weight = {wrong}; it must be 0 or more"):
             Continuation(source_weight=wrong)

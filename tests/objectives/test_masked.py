@@ -35,7 +35,8 @@ def model(scores: torch.Tensor, next_scores: torch.Tensor | None = None):
     asked: list[int] = []
     head = SimpleNamespace(follows=lambda vectors, at: next_scores)
     embed = lambda tokens, at: torch.zeros(*tokens.shape, WIDTH)  # noqa: E731
-    return SimpleNamespace(embed=embed, logits=logits, head=head, vocabulary=WORDS), asked
+    model = {"embed": embed, "logits": logits, "head": head, "vocabulary": WORDS, "whole_batches": False}
+    return SimpleNamespace(**model), asked
 
 
 def test_a_perfect_model_loses_nothing_and_a_guess_costs_the_log_of_the_words() -> None:

@@ -23,7 +23,7 @@ def source(records: list[Record]) -> Source:
 
 def loss(scores: torch.Tensor, **settings: float):
     tokens = torch.zeros(TARGETS.shape, dtype=torch.long)
-    model = SimpleNamespace(answer=lambda tokens, at: scores)
+    model = SimpleNamespace(whole_batches=False, answer=lambda tokens, at: scores)
     found = Tagging(**settings)(model, Batch(tokens, TARGETS, COUNT, Place.line(tokens), whole=True))
     assert found.count == COUNT and found.each.shape == TARGETS.shape
     return found
@@ -65,7 +65,8 @@ def test_smoothing_asks_a_part_for_every_tag_alike_and_leaves_the_nats() -> None
 def test_the_model_is_told_what_is_padding() -> None:
     told = []
     tokens, present = torch.zeros(TARGETS.shape, dtype=torch.long), torch.arange(5) < torch.tensor([[5], [4], [5]])
-    model = SimpleNamespace(answer=lambda tokens, at: told.append(at.present) or torch.zeros(3, 5, TAGS))
+    answer = lambda tokens, at: told.append(at.present) or torch.zeros(3, 5, TAGS)  # noqa: E731
+    model = SimpleNamespace(whole_batches=False, answer=answer)
     Tagging()(model, Batch(tokens, TARGETS, COUNT, Place.line(tokens, present), whole=True))
     same(told[0].float(), present.float())
 

@@ -29,14 +29,15 @@ def expert(layer: Experts, i: int, x: Tensor) -> Tensor:
 
 
 def slow(layer: Experts, x: Tensor, noise: Tensor | None, chosen: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Output, gates G(x) (eq. 1-5) and P(x, i) (eq. 8, 9), one token and one expert at a time."""
+    """Output, gates G(x) (eq. 1-5) and P(x, i) (eq. 8, 9), one token and one expert at a time. An expert that is chosen
+    alone counts by its share among all (Fedus et al., 2022, eq. 2)."""
     outputs, gates, likely = [], [], []
     for t, token in enumerate(x):
         clean = [(layer.to_score[i] * token).sum() for i in range(EXPERTS)]
         spread = [((layer.to_noise[i] * token).sum().exp() + 1).log() for i in range(EXPERTS)]
         score = [c if noise is None else c + noise[t, i] * spread[i] for i, c in enumerate(clean)]
         kept = [i for i in range(EXPERTS) if score[i] >= kth_highest(score, chosen)]
-        total = sum(score[i].exp() for i in kept)
+        total = sum(score[i].exp() for i in (kept if chosen > 1 else range(EXPERTS)))
         gate = [score[i].exp() / total if i in kept else torch.zeros(()).double() for i in range(EXPERTS)]
         outputs.append(sum(gate[i] * expert(layer, i, token) for i in range(EXPERTS)))
         gates.append(torch.stack(gate))
@@ -68,6 +69,14 @@ def test_the_mixture_and_its_losses_equal_the_equations(chosen: int, monkeypatch
     theirs = torch.autograd.grad((output * direction).sum() + loss, inputs)
     for a, b in zip(mine, theirs, strict=True):
         exact(a, b)
+
+
+@pytest.mark.parametrize("chosen", [1, 2])
+def test_the_task_teaches_the_gate(chosen: int) -> None:
+    """However few are chosen, and without any noise: the gate has a gradient that is not that of its balance."""
+    layer = lively(mixture(chosen, noise=0.0, importance_weight=0.0, load_weight=0.0))
+    layer(torch.randn(1, TOKENS, WIDTH, dtype=torch.float64)).square().sum().backward()
+    assert layer.to_score.grad is not None and float(layer.to_score.grad.abs().min(1).values.max()) > 1e-4
 
 
 def test_without_training_the_best_scores_choose() -> None:

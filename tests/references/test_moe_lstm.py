@@ -16,10 +16,10 @@ class Shrink(nn.Module):
 
 
 def slow_experts(mixture: Experts, x: Tensor) -> Tensor:
-    """Equations 1-5 without noise: the best experts, each by its share of e^score."""
+    """Equations 1-5 without noise: the best experts, each by its share of e^score; one alone by that among all."""
     scores = [x @ row for row in mixture.to_score]
     best = sorted(range(len(scores)), key=lambda i: -scores[i])[: mixture.gating.chosen]
-    total = sum(scores[i].exp() for i in best)
+    total = sum(scores[i].exp() for i in (best if len(best) > 1 else range(len(scores))))
     outputs = []
     for i in best:
         hidden = (mixture.widen[i] @ x + mixture.widen_bias[i]).clamp(min=0)

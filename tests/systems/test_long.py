@@ -10,7 +10,7 @@ from regard.attention.compress import Projected, Strided
 from regard.checkpoint import read_recipe, write_json
 from regard.config import override
 from regard.recipe import read
-from regard.systems import SYSTEMS
+from regard.systems import SYSTEMS, built
 from regard.systems.bert import Bert
 from regard.systems.gpt import Gpt
 from regard.systems.heads import Asked
@@ -28,7 +28,6 @@ SMALL = {"width": 24, "heads": 4, "depth": 5, "hidden": 37, "context": 41}
         ("bert", {"attention": "bigbrid"}, "system.attention = 'bigbrid' is not known; did you mean 'bigbird'?"),
         ("bert", {"attention": "linformer", "shared": "all"}, "system.shared = 'all' is not known"),
         ("bert", {"attention": "bigbird", "block": 0}, "system.block = 0; it must be at least 1"),
-        ("bert", {"feedforward": "experts"}, "experts are balanced by objectives that write"),
         ("bert", {"projected": 32}, "system.projected = 32 changes nothing: system.attention is 'full'"),
         ("gpt", {"attention": "local", "stride": 2}, "system.stride = 2 changes nothing: system.attention is 'local'"),
         ("gpt", {"experts": 4}, "system.experts = 4 changes nothing: system.feedforward is 'gelu-tanh'"),
@@ -104,6 +103,14 @@ def test_a_first_token_that_sees_its_block_alone_stands_for_no_text(ways: dict, 
     Bert(**SMALL, **ways, block=7, pool="mean").build(31, asked)
     Bert(**SMALL, **ways, block=7).build(31, Asked("tags", 3))
     Bert(**SMALL, attention="dmca", block=7).build(31, asked)
+
+
+def test_nor_does_a_last_one() -> None:
+    ways = {"attention": "local", "block": 7}
+    with refused("'local' shows each token its own block alone, and the last one stands for a whole text"):
+        built(Gpt(**SMALL, **ways), 31, labels=3, head="labels")
+    built(Gpt(**SMALL, **ways), 31, labels=3, head="tags")
+    built(Gpt(**SMALL, attention="dmca", block=7), 31, labels=3, head="labels")
 
 
 @pytest.mark.parametrize(("shared", "weights"), [("heads", 10), ("keys-values", 5), ("layers", 1)])

@@ -134,3 +134,25 @@ def test_labels_lost_on_the_way(run: Run, monkeypatch: Patch) -> None:
 def test_a_resume_that_forgets(run: Run, monkeypatch: Patch) -> None:
     monkeypatch.setattr(state, "put_optimiser_tensors", lambda *parts: None)
     assert failing(run) == {"resumed = uninterrupted"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "settings"),
+    [
+        ("gpt", ["objective.kind=classification", "system.attention=dmca", "system.block=8", "system.context=64"]),
+        ("gpt", ["objective.kind=classification", "system.feedforward=experts", "system.experts=3"]),
+        ("bert", ["objective.kind=classification", "system.feedforward=experts", "system.experts=3"]),
+    ],
+)
+def test_a_classifier_on_a_decoder_or_with_experts_holds_too(
+    preset: str, settings: list[str], trained: Path, tmp_path: Path
+) -> None:
+    """Texts of many lengths: what padding sees through a kernel that hides the future alone is nobody's."""
+    own = ["system.heads=2", "system.hidden=17", "system.depth=2", "text.kind=word", *settings]
+    recipe = read(preset, [f'data.train="{trained / "moods.tsv"}"', *SETTINGS, *own])
+    run = load(train(recipe, tmp_path / "run", quiet=True))
+    assert not failing(run)
+    lines = {line.name: line for line in verify(run, skip=("compiled = eager",)).lines}
+    assert lines["recorded = fast"].state == "holds"
+    shared = "system.feedforward=experts" in settings
+    assert lines["accumulated = full batch"].state == ("does not apply" if shared else "holds")

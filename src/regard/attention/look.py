@@ -20,6 +20,12 @@ from regard.tap import Tap
 ROLES = ("encoder", "decoder", "cross")  # a source looks at itself, a text at its past, a text at a source
 
 
+def parted(model: nn.Module) -> bool:
+    """Whether all that looks sees its own block alone: what stands in one is never known in another."""
+    looks = [part for part in model.modules() if isinstance(part, Look)]
+    return bool(looks) and all(look.pattern.parted for look in looks)
+
+
 class Look(nn.Module):
     """Queries look at keys and take home a mix of values. `role` is one of `ROLES`.
 

@@ -3,7 +3,8 @@
 A gate scores the experts for each token, H(x) = x Wg + N(0, 1) softplus(x Wnoise), keeps the best few and mixes what
 they give by the softmax of their scores (eq. 1-5). The noise belongs to training alone. Without care the gate sends all
 to the few experts that were good first: two losses ask for gates (eq. 6, 7) and for loads (eq. 8-11) that are even over
-the batch.
+the batch. Where one expert alone is chosen it counts by its share among all (Fedus et al., 2022): among itself that
+would be 1 whatever its score, and the task would teach the gate nothing.
 """
 
 from dataclasses import dataclass
@@ -139,9 +140,10 @@ class Experts(nn.Module):
                 spread = self.gating.noise * softplus(linear(x, self.to_noise))
                 noisy = clean + spread * torch.randn_like(clean)
             score, expert = noisy.topk(self.gating.chosen)
+            gate = score.softmax(-1) if self.gating.chosen > 1 else noisy.softmax(-1).gather(1, expert)
             if present is not None:
                 expert = expert.masked_fill(~present[:, None], self.gating.experts)
-            return Routes(expert, score.softmax(-1), clean, noisy, spread)
+            return Routes(expert, gate, clean, noisy, spread)
 
     def _balance(self, routes: Routes) -> Float[Tensor, ""]:
         """w_importance CV(importance)^2 + w_load CV(load)^2; without noise a load has no gradient and is left out."""

@@ -8,7 +8,7 @@ from regard.data import Batch, Batcher, Labelled
 from regard.data.sources import Source
 from regard.data.store import Store, write_labelled
 from regard.errors import UserError, share
-from regard.objectives.likelihood import Loss, label_nats
+from regard.objectives.likelihood import Loss, evenly, label_nats
 from regard.systems import System
 from regard.text import Tokenizer
 
@@ -58,6 +58,9 @@ class Classification:
         return Labelled(stores, tokenizer, **budget)
 
     def __call__(self, model: System, batch: Batch) -> Loss:
+        return evenly(model, batch, self.loss)
+
+    def loss(self, model: System, batch: Batch) -> Loss:
         scores = model.answer(batch.tokens, batch.at)
         costs, nats = label_nats(scores, batch.targets, self.smoothing)
         return Loss(costs.sum(), nats.detach(), batch.count)

@@ -6,6 +6,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from regard.attention.look import parted
 from regard.data import IGNORE, Batch
 from regard.data.continued import Continued, write_continued
 from regard.errors import UserError
@@ -33,6 +34,8 @@ class Continuation(NextToken):
     def misfit(self, model: System) -> str:
         if model.reads_source:
             return "reads a source by itself and objective '{}' writes it before the target"
+        if parted(model):
+            return "shows each token its own block alone, and objective '{}' asks for a target that knows its source"
         return super().misfit(model)
 
     def write(self, source, tokenizer, folder, *, labels, context, too_long):

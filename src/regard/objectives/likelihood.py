@@ -1,5 +1,6 @@
 """Maximum likelihood (O1, O2): the probability of what really follows, for a text alone or given a source."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
@@ -78,11 +79,7 @@ class NextToken:
             return carried(model, batch, smoothing=self.smoothing)
         if model.whole_batches:
             batch = replace(batch, at=batch.places())
-        if not (model.whole_batches and model.training):
-            return self.loss(model, batch)
-        with collect(model, "*.balance") as seen:
-            loss = self.loss(model, batch)
-        return balanced(loss, seen, batch)
+        return evenly(model, batch, self.loss)
 
     def loss(self, model: System, batch: Batch) -> Loss:
         """All that is minimised but what keeps experts evenly used."""
@@ -128,6 +125,15 @@ def carried(model: System, batch: Batch, *, smoothing: float) -> Loss:
         totals.append(loss.total)
         begin = end
     return Loss(torch.stack(totals).sum(), each, batch.count)
+
+
+def evenly(model: System, batch: Batch, read: Callable[[System, Batch], Loss]) -> Loss:
+    """The loss of a batch, while training with the terms that keep experts evenly used where the model has any."""
+    if not (model.whole_batches and model.training):
+        return read(model, batch)
+    with collect(model, "*.balance") as seen:
+        loss = read(model, batch)
+    return balanced(loss, seen, batch)
 
 
 def balanced(loss: Loss, seen: Recording, batch: Batch) -> Loss:

@@ -22,7 +22,7 @@ from regard.data.sources import HEADS, Source
 from regard.data.store import Store, write_documents, write_pairs
 from regard.data.texts import Example, TextPairs, Texts
 from regard.errors import UserError, share
-from regard.objectives.likelihood import Loss, chosen_loss
+from regard.objectives.likelihood import Loss, chosen_loss, evenly
 from regard.systems import System
 from regard.text import Tokenizer
 from regard.text.tokenizer import MASK, SPECIALS
@@ -91,6 +91,9 @@ class Masked:
         return make
 
     def __call__(self, model: System, batch: Batch) -> Loss:
+        return evenly(model, batch, self.loss)
+
+    def loss(self, model: System, batch: Batch) -> Loss:
         assert batch.at is not None
         return chosen_loss(model, model.embed(batch.tokens, batch.at), batch)
 
@@ -134,7 +137,7 @@ class MaskedPairs(Masked):
         symbols = room(2, tokenizer.habits.parted)
         return TextPairs(stores, self.maker(tokenizer), random=self.random, symbols=symbols, **budget)
 
-    def __call__(self, model, batch):
+    def loss(self, model, batch):
         vectors = model.embed(batch.tokens, batch.at)
         loss = chosen_loss(model, vectors, batch)
         if not self.random:

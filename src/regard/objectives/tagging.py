@@ -9,7 +9,7 @@ from regard.data.sources import Source
 from regard.data.store import Store
 from regard.data.tagged import Tagged, sentences, write_tagged
 from regard.errors import UserError, share
-from regard.objectives.likelihood import Loss, label_nats
+from regard.objectives.likelihood import Loss, evenly, label_nats
 from regard.systems import System
 from regard.text import Tokenizer
 from regard.text.words import given_words
@@ -53,6 +53,9 @@ class Tagging:
         return Tagged(stores, tokenizer, **budget)
 
     def __call__(self, model: System, batch: Batch) -> Loss:
+        return evenly(model, batch, self.loss)
+
+    def loss(self, model: System, batch: Batch) -> Loss:
         scores = model.answer(batch.tokens, batch.at)
         costs, nats = label_nats(scores.flatten(0, 1), batch.targets.flatten(), self.smoothing)
         return Loss(costs.sum(), nats.detach().view_as(batch.targets), batch.count)

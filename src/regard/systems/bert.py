@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn.functional import gelu
 
 from regard.attention.heads import initialise
+from regard.attention.look import parted
 from regard.attention.positions import Position
 from regard.attention.schemes import TREES
 from regard.blocks.block import Stack
@@ -53,23 +54,17 @@ class Bert(Layers, Encoding):
         super().__post_init__()
         at_least(0, "system", self, "segments")
         one_of("system.pool", self.pool, POOLS)
-        if self.feedforward == EXPERTS:
-            raise UserError(
-                "system.feedforward = 'experts' in a bert: experts are balanced by objectives that write; "
-                "take gpt, transformer or t5"
-            )
         if self.position_at == "concatenated":
             raise UserError("concatenated positions make word vectors narrower than the output, which is tied to them")
 
     def build(self, vocabulary: int, asked: Asked = Asked()) -> "BidirectionalTransformer":
         std = 0.02 * math.sqrt(768 / self.width)  # BERT's at its own width; a narrow model starts deaf with less
         embedding = SegmentEmbedding(vocabulary, self, self.positions(std), std)
-        sees = self.long(ahead=True)
-        blocks = [self.block_of("encoder", each, embedding.position) for each in sees]
+        blocks = [self.block_of("encoder", sees, embedding.position) for sees in self.long(ahead=True)]
         pool, bend = POOLS[self.pool](self.width), ACTIVATIONS.get(self.feedforward, gelu)
         ground = Ground(embedding, self.width, pool, self.dropout, self.epsilon, bend)
         encoder, head = self.stack(embedding, blocks), asked.on(ground)
-        if head.whole and isinstance(pool, First) and all(each.pattern.parted for each in sees):
+        if head.whole and isinstance(pool, First) and parted(encoder):
             raise UserError(
                 f"system.attention = '{self.attention}' shows each token its own block alone, so the first one cannot "
                 f"stand for a whole text, as system.pool = '{self.pool}' has it: take 'mean' or 'max'"
@@ -102,6 +97,7 @@ class BidirectionalTransformer(Encoder):
     def __init__(self, settings: Bert, encoder: Stack, head: Head, vocabulary: int):
         super().__init__(settings, vocabulary)
         self.encoder, self.trees = encoder, settings.position in TREES
+        self.whole_batches = settings.feedforward == EXPERTS
         self.finish(head)
 
     @property

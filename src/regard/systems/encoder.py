@@ -7,7 +7,9 @@ from typing import Any
 
 from torch import nn
 
+from regard.attention.look import parted
 from regard.blocks.embedding import Embedding
+from regard.errors import UserError
 from regard.place import Place
 from regard.shapes import Float, Int, Tensor
 from regard.systems.heads import Asked, Ground, Head, last
@@ -61,9 +63,14 @@ class OnWriter(Encoder):
         embedding = next(part for part in body.modules() if isinstance(part, Embedding))
         ground = Ground(embedding, body.width, last, getattr(body.settings, "dropout", 0.0))
         super().__init__(body.settings, body.vocabulary)
-        self.body, self.compiles = body, body.compiles
+        self.body, self.compiles, self.whole_batches = body, body.compiles, body.whole_batches
         self.body.output = nn.Identity()  # it writes no more
         self.finish(asked.on(ground))
+        if self.head.whole and parted(body):
+            raise UserError(
+                f"system.attention = '{self.settings.attention}' shows each token its own block alone, and the last "
+                "one stands for a whole text: take 'bigbird' or 'dmca'"
+            )
 
     @property
     def limit(self) -> int | None:
