@@ -217,7 +217,7 @@ def test_one_query_fetches_no_more_blocks_than_it_sees(pairs) -> None:
 
 def test_our_own_kernels_are_taken_for_bigbirds_rule_and_no_other_beside_it() -> None:
     """The choice for a CUDA device, asked about a tensor that says it is there."""
-    x, at = SimpleNamespace(is_cuda=True, shape=(1, 4, 32, 64)), line(1, 32)
+    x, at = SimpleNamespace(is_cuda=True, shape=(1, 4, 32, 64), dtype=torch.bfloat16), line(1, 32)
     for ahead in (True, False):
         rule = bigbird(BigBird(16, ahead=ahead))
         taken = {
@@ -231,3 +231,5 @@ def test_our_own_kernels_are_taken_for_bigbirds_rule_and_no_other_beside_it() ->
             )
         }
         assert taken == {"alone": kernels.TRITON, "window": False, "causal": False, "bias": False, "local": False}
+        double = SimpleNamespace(**{**vars(x), "dtype": torch.float64})
+        assert not sparsely(double, double, double, Sight(rule, at, at), kernels.PLAIN), "they add up in float32"

@@ -97,7 +97,7 @@ def test_a_run_that_was_trained_on_whole_sources_refuses_longer_ones(strict: Pat
     refused("score", strict, "--text", GERMAN[0], "--source", LONG, because="tokens and the context holds 40")
     (tmp_path / "t.tsv").write_text(f"{ENGLISH[0]}\t{GERMAN[0]}\n{LONG}\t{GERMAN[0]}\n")
     done = fine("evaluate", strict, "--data", tmp_path / "t.tsv", "--json")
-    assert "1 of 2 pairs are empty or longer than 39 tokens: not in the loss" in done.err
+    assert "1 of 2 pairs have an empty side, or together more than 38 tokens: not in the loss" in done.err
     assert done.json["too_long"] == 1 and "shortened" not in done.json and done.json["tokens"] == 8
 
 

@@ -191,4 +191,4 @@ def test_sentences_longer_than_the_context_are_said_to_be_left_out(place: Place,
     german = lines_file(tmp_path / "x.de", ["die Katze", "die " * 20])
     done = fine("evaluate", tmp_path / "run", "--data", english, german, "--json")
     assert done.json["tokens"] == 3
-    assert "1 of 2 pairs are empty or longer than 15 tokens: not in the loss" in done.err
+    assert "1 of 2 pairs have an empty side, or one longer than 15 tokens: not in the loss" in done.err

@@ -188,6 +188,7 @@ def test_every_way_of_looking_has_a_name() -> None:
         ("lenght", "no measurement 'lenght'; did you mean 'length'?"),
         ("length --systems bigbrd", "no way of looking or preset 'bigbrd'; did you mean 'bigbird'?"),
         ("length --systems full bigbird --lengths 256 4096", "bigbird, 256 tokens: system.attention = 'bigbird' sees"),
+        ("length --systems linformer --lengths 64 128", "linformer, 64 tokens: system.projected = 64 mixes of"),
         ("length --lengths 1 64", "--lengths 1: a text of at least 2 tokens is needed"),
         ("length --repeats 0", "--repeats 0: at least 1 is needed"),
         ("length --systems full --set system.block=8", "system.block = 8 changes nothing"),

@@ -28,6 +28,7 @@ torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every length, w
 PLAIN = Position()
 TRITON = find_spec("triton") is not None
 WIDTHS = SIZES = (16, 32, 64, 128)  # of heads and of blocks, for which our own kernels are made
+NUMBERS = (torch.float32, torch.bfloat16, torch.float16)  # that they read; they add up in float32
 
 
 def attended(
@@ -91,7 +92,7 @@ def fused(query, key, value, *, sight: Sight, score: Score, position: Position, 
 def sparsely(query, key, value, sight: Sight, position: Position) -> bool:
     """Whether our own kernels serve: they know BigBird's rule and no other beside it."""
     rule = sight.blocks
-    if not (query.is_cuda and isinstance(rule, BigBird) and TRITON):
+    if not (query.is_cuda and query.dtype in NUMBERS and isinstance(rule, BigBird) and TRITON):
         return False
     if sight.pattern.within is not (None if rule.ahead else causal):
         return False

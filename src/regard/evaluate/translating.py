@@ -63,9 +63,17 @@ def fitting(run: Run, records: list[Record], name: str, say: Callable[[str], Non
     lengths = [list(map(len, cutter.encode_batch(list(column)))) for cutter, column in columns]
     kept = [r for r, *sides in zip(records, *lengths, strict=True) if min(sides) > 0 and has_room(run, *sides)]
     if len(kept) < len(records):
-        lost, most = f"{len(records) - len(kept)} of {len(records)} pairs", (run.model.limit or 0) - 1
-        say(f"{lost} are empty or longer than {most} tokens: not in the loss")
+        say(f"{len(records) - len(kept)} of {len(records)} pairs {unfit(run)}: not in the loss")
     return Source(name, lambda: iter(kept), len(kept))
+
+
+def unfit(run: Run) -> str:
+    """What is true of pairs whose likelihood cannot be measured, in words."""
+    most = run.model.limit
+    if most is None:
+        return "have an empty side"
+    sides = f"one longer than {most - 1}" if run.model.reads_source else f"together more than {most - SYMBOLS}"
+    return f"have an empty side, or {sides} tokens"
 
 
 def has_room(run: Run, source: int, target: int) -> bool:

@@ -24,6 +24,7 @@ from regard.lab.one_length import FIXED, SHARE, VOCABULARY, WAYS, WRITTEN, model
 from regard.lab.peak import RETURNING
 from regard.lab.table import grid
 from regard.lab.units import Say, ending
+from regard.systems.layers import Layers
 from regard.systems.long import ATTENTIONS
 from regard.train.device import choose_device, choose_precision
 
@@ -85,6 +86,8 @@ def check(name: str, settings: list[str], length: int) -> None:
     recipe = recipe_of(name, settings, length)
     choose_precision(recipe.train.precision, choose_device(recipe.train.device))
     try:
+        if isinstance(recipe.system, Layers):
+            recipe.system.makes_sense(length)
         with torch.device("meta"):
             model = model_of(name, recipe)
     except UserError as error:
@@ -158,7 +161,8 @@ def figures(table: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 def slopes(table: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """The exponents of each system."""
+    """The exponents of each system, and where full attention was measured what a step costs beside it."""
+    beside = any(record["of_full"] for record in table)
     last = f"a step at {table[0]['rows'][-1]['length']:,} tokens, of full's"
     return [
         {
@@ -167,7 +171,7 @@ def slopes(table: list[dict[str, Any]]) -> list[dict[str, str]]:
             "step, time": shown(record["exponent"]),
             "reading, memory": shown(record["exponent_forward_memory"]),
             "step, memory": shown(record["exponent_memory"]),
-            last: shown(record["of_full"]),
+            **({last: shown(record["of_full"])} if beside else {}),
         }
         for record in table
     ]
