@@ -1,11 +1,12 @@
 """The sections of a recipe, there and back, and every setting that cannot be."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regard.decode.settings import Decode
-from regard.recipe import Recipe, Train, fitting, read
+from regard.recipe import Recipe, Train, fitting, fresh, read
 from tests.helpers import recipe, refused
 
 TREE = {"system": {"kind": "gpt"}, "objective": {"kind": "next-token"}}
@@ -113,6 +114,27 @@ def test_a_file_is_read_with_settings_put_in(tmp_path: Path) -> None:
     assert (made.seed, made.system.width, made.system.heads, made.train.steps) == (5, 24, 3, 7)
     with refused("mine.toml [system]: width 24 does not split into 5 heads; 20 and 25 do"):
         read(str(path), ["system.heads=5"])
+
+
+def test_what_a_preset_has_for_a_part_that_gave_way_goes_with_it() -> None:
+    made, gone = fresh("bigbird", ["system.attention=full", "system.depth=2"])
+    blank = type(made.system)()
+    assert (made.system.attention, made.system.block, made.system.depth) == ("full", blank.block, 2)
+    assert gone == {"system.block": 16, "system.first": 1, "system.random": 2}, "and near, which is as it was"
+    made, gone = fresh("linformer", ["system.kind=gpt", "objective.kind=next-token", "system.width=24"])
+    assert made.system == replace(type(made.system)(), width=24)
+    assert {"system.attention": "linformer", "system.context": 512}.items() <= gone.items()
+    assert not {"system.kind", "system.width", "objective.kind"} & gone.keys()
+    assert fresh("bigbird", ["system.block=32"])[1] == {}
+
+
+def test_what_was_asked_for_or_stands_in_a_file_of_ones_own_does_not(tmp_path: Path) -> None:
+    with refused("system.block = 32 changes nothing: system.attention is 'full'"):
+        read("bigbird", ["system.attention=full", "system.block=32"])
+    path = tmp_path / "mine.toml"
+    path.write_text('[system]\nkind = "bert"\nattention = "local"\nblock = 8\n[objective]\nkind = "masked"\n')
+    with refused("mine.toml [system]: system.block = 8 changes nothing: system.attention is 'full'"):
+        read(str(path), ["system.attention=full"])
 
 
 def test_a_preset_that_is_not_there_is_suggested() -> None:

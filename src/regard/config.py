@@ -5,6 +5,7 @@ build(Train, {"steps": 100}, where="demo.toml [train]")
 
 import tomllib
 import types
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
@@ -90,7 +91,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} is not TOML: {error}") from None
 
 
-def override(values: dict[str, Any], settings: list[str]) -> dict[str, Any]:
+def override(values: dict[str, Any], settings: Iterable[str]) -> dict[str, Any]:
     """The tree with each `section.key=value` put in; values are TOML, and a bare word is taken as text.
 
     Another `kind` comes with its own settings, so those that stood beside the old one go.

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ import torch
 from regard.config import build, override, read_toml
 from regard.data import Data
 from regard.decode.settings import Decode
-from regard.errors import UserError, at_least, one_of, suggest
+from regard.errors import Unused, UserError, at_least, one_of, suggest
 from regard.objectives import OBJECTIVES
 from regard.systems import SYSTEMS, built
 from regard.systems.layers import Layers
@@ -193,15 +193,48 @@ def presets() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.toml"))
 
 
-def read(name: str, settings: list[str] | None = None, *, new: bool = True) -> Recipe:
-    """A preset by name or a TOML file by path, with `section.key=value` settings put in.
+def read(name: str, settings: Sequence[str] = ()) -> Recipe:
+    """A preset by name or a TOML file by path, with `section.key=value` settings put in."""
+    return fresh(name, settings)[0]
 
-    What is the same as something cheaper is refused, unless the system is that of a run that is there.
-    """
-    recipe = Recipe.parse(override(read_toml(file_of(name)), settings or []), where=file_of(name).name)
-    if new and isinstance(recipe.system, Layers):
+
+def fresh(name: str, settings: Sequence[str]) -> tuple[Recipe, dict[str, Any]]:
+    """`drafted` for a new run: what is the same as something cheaper is refused."""
+    recipe, left = drafted(name, settings)
+    if isinstance(recipe.system, Layers):
         recipe.system.makes_sense(recipe.system.context)
-    return recipe
+    return recipe, left
+
+
+def drafted(name: str, settings: Sequence[str], under: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
+    """The recipe of a preset or file with settings put in, and what the file says that gave way to them.
+
+    What a preset has for a part that gave way to another, such as BigBird's blocks, goes with it, and so do settings
+    `under` the others. What the user's own file or the settings themselves say holds, or stops.
+    """
+    file, asked = file_of(name), {setting.partition("=")[0].strip() for setting in settings}
+    own = read_toml(file)
+    tree, said = override(own, [*under, *settings]), own if name.endswith(".toml") else {}
+    while True:
+        try:
+            recipe = Recipe.parse(tree, where=file.name)
+            return recipe, gone(own, recipe.to_dict(), asked)
+        except Unused as error:
+            section, _, key = error.setting.partition(".")
+            if {section, error.setting} & asked or key in said.get(section, {}) or key not in tree.get(section, {}):
+                raise
+            del tree[section][key]
+
+
+def gone(own: dict[str, Any], made: dict[str, Any], asked: Container[str]) -> dict[str, Any]:
+    """What a file says of the system and the objective and what was made of it is not, though not asked to be other."""
+    return {
+        path: value
+        for section in ("system", "objective")
+        if section not in asked and isinstance(own.get(section), dict)
+        for key, value in own[section].items()
+        if (path := f"{section}.{key}") not in asked and made[section].get(key) != value
+    }
 
 
 def file_of(name: str) -> Path:

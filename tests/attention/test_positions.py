@@ -285,7 +285,9 @@ def test_buckets_begin_apart_and_know_the_heads_and_whether_anybody_looks_ahead(
 
 
 def test_a_misspelt_scheme_is_suggested() -> None:
-    with refused("no position scheme 'sinusoid'; did you mean 'sinusoidal'?"):
+    with refused("system.position = 'rope' is not known; did you mean 'rotary'?"):
+        position("rope", "input", SITE)
+    with refused("system.position = 'sinusoid' is not known; did you mean 'sinusoidal'?"):
         position("sinusoid", "input", SITE)
     with refused("positions cannot enter at 'inputs'; did you mean 'input'?"):
         position("learned", "inputs", SITE)

@@ -63,6 +63,7 @@ def test_what_makes_no_sense_is_refused(kind: str, settings: dict, message: str)
 
 
 BLIND = ("system.attention=bigbird", "system.first=0", "system.near=0", "system.random=0", "system.pool=mean")
+ONE_BY_ONE = ("system.attention=dmca", "system.stride=1")
 AS_MANY = ("system.attention=linformer", "system.projected=29", "system.context=29")
 
 
@@ -70,6 +71,7 @@ AS_MANY = ("system.attention=linformer", "system.projected=29", "system.context=
     ("settings", "message"),
     [
         (BLIND, "sees its own block alone: that is system.attention = 'local'"),
+        (ONE_BY_ONE, "system.stride = 1 mixes each token with no other"),
         (AS_MANY, "system.projected = 29 mixes of system.context = 29 tokens: that costs as much as to look at every"),
         ((*AS_MANY, "system.projected=31"), "system.projected = 31 mixes of system.context = 29 tokens"),
     ],
@@ -77,13 +79,13 @@ AS_MANY = ("system.attention=linformer", "system.projected=29", "system.context=
 def test_a_new_recipe_of_another_way_for_more_is_refused(settings: tuple[str, ...], message: str) -> None:
     with refused(message):
         read("bert", list(settings))
-    less = "system.near=1" if settings == BLIND else "system.projected=28"
+    less = {BLIND: "system.near=1", ONE_BY_ONE: "system.stride=2"}.get(settings, "system.projected=28")
     read("bert", [*settings, less])
 
 
-@pytest.mark.parametrize("settings", [BLIND, AS_MANY])
+@pytest.mark.parametrize("settings", [BLIND, ONE_BY_ONE, AS_MANY])
 def test_an_older_run_of_such_a_recipe_is_used(settings: tuple[str, ...], tmp_path: Path) -> None:
-    sizes = ["system.width=16", *(["system.block=8"] if settings == BLIND else [])]
+    sizes = ["system.width=16", *([] if settings == AS_MANY else ["system.block=8"])]
     tree = override(read("bert").to_dict(), [*settings, *sizes])
     write_json(tmp_path / "config.json", {"format": 1, **tree})
     read_recipe(tmp_path).system.build(31)

@@ -90,13 +90,14 @@ RELATIVE = [name for name, scheme in SCHEMES.items() if scheme.relative]
 CLIPPED = [name for name, scheme in SCHEMES.items() if scheme.clipped]
 TREES = [name for name, scheme in SCHEMES.items() if scheme.trees]
 POSITIONS = (*SCHEMES, *TABLES)
+ELSEWHERE = {"rope": "rotary", "absolute": "learned", "relative": "shaw", "t5": "buckets"}  # names that others use
 PLACES = ("input", "heads", "concatenated")
 
 
 def position(kind: str, place: str, site: Site) -> Position:
     """The scheme that a configuration names."""
     if kind not in POSITIONS:
-        raise UserError(f"no position scheme '{kind}'{suggest(kind, list(POSITIONS))}")
+        raise UserError(f"system.position = '{kind}' is not known{suggest(ELSEWHERE.get(kind, kind), list(POSITIONS))}")
     if place not in PLACES:
         raise UserError(f"positions cannot enter at '{place}'{suggest(place, list(PLACES))}")
     if kind in SCHEMES:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from regard.cli.options import Force, Json, Run, Settings, flag
 from regard.cli.output import emit, note, rows
-from regard.errors import Unused, UserError
+from regard.errors import UserError
 
 Quiet = Annotated[bool, flag("No progress.")]
 Tensorboard = Annotated[bool, flag("Write TensorBoard events too.")]
@@ -42,10 +42,13 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a new run from a preset or a TOML file."""
-    from regard.recipe import read
+    from regard.recipe import fresh
     from regard.train import train as work
 
-    recipe = read(preset, list(set_)) if from_ is None else begun(preset, from_, set_)
+    recipe, gone = fresh(preset, set_) if from_ is None else begun(preset, from_, set_)
+    if gone and not quiet:
+        left = ", ".join(f"{name} = {value!r}" for name, value in gone.items())
+        note(f"of {preset} these settings give way to what was asked for: {left}")
     folder = out or free_name(Path(preset).stem)
     work(recipe, folder, start_from=from_, force=force, quiet=quiet, tensorboard=tensorboard)
     tell(folder, json=json, quiet=quiet)
@@ -73,27 +76,19 @@ def demo(
     return 0 if show(out) else 1
 
 
-def begun(preset: str, run: Path, settings: tuple[str, ...]) -> Any:
+def begun(preset: str, run: Path, settings: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
     """The recipe with the system of a run to start from. What the user's file or `--set` says holds, or stops."""
     from regard.config import override, read_toml
-    from regard.recipe import file_of, read
+    from regard.recipe import drafted, file_of
 
     tree = override(read_toml(file_of(preset)), list(settings))
     said = tree if preset.endswith(".toml") else {}  # a preset says nothing: it is for runs of any size
     taken = system_of(run, part_of(tree, "system").get("kind"), part_of(said, "system"))
-    while True:
-        try:
-            recipe = read(preset, [*taken, *settings], new=False)
-            break
-        except Unused as error:  # what the run has for a part that gave way to another, such as BigBird's blocks
-            left = [setting for setting in taken if setting.partition("=")[0] != error.setting]
-            if len(left) == len(taken):
-                raise
-            taken = left
+    recipe, gone = drafted(preset, settings, under=taken)
     no_other_text(recipe, run, settings)
     text = tuple(f"text.{name}={value}" for name, value in part_of(said, "text").items())
     no_other_text(recipe, run, text, where=f"{preset}: ")
-    return recipe
+    return recipe, gone
 
 
 def part_of(tree: dict[str, Any], name: str) -> dict[str, Any]:

@@ -62,6 +62,11 @@ class Long:
                 "system.attention = 'bigbird' with first, near and random = 0 sees its own block alone: that is "
                 "system.attention = 'local'"
             )
+        if self.attention == "dmca" and self.stride == 1:
+            raise UserError(
+                "system.stride = 1 mixes each token with no other: that costs as much as to look at every token; "
+                "take 2 or more, or system.attention = 'full'"
+            )
         if self.attention == "linformer" and self.projected >= context:
             raise UserError(
                 f"system.projected = {self.projected} mixes of system.context = {context} tokens: that costs as much "
