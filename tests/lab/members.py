@@ -11,6 +11,11 @@ SYSTEMS = {
     '[objective]\nkind = "translation"\n',
     "speaker": '[system]\nkind = "gpt"\nwidth = 16\nheads = 2\ndepth = 1\ncontext = 23\ndropout = 0.0\n'
     '[objective]\nkind = "next-token"\n',
+    "guesser": '[system]\nkind = "bert"\nwidth = 16\nheads = 2\ndepth = 1\ncontext = 23\nsegments = 1\ndropout = 0.0\n'
+    '[objective]\nkind = "masked"\n',
+    "near": '[system]\nkind = "rnn-encoder"\nwidth = 16\ncontext = 23\ndropout = 0.0\n[objective]\nkind = "masked"\n',
+    "restorer": '[system]\nkind = "t5"\nwidth = 16\nheads = 2\ndepth = 1\ncontext = 23\ndropout = 0.0\n'
+    '[objective]\nkind = "spans"\n',
     "carrier": '[system]\nkind = "rnn-lm"\nwidth = 16\ncontext = 23\ndropout = 0.0\n[objective]\nkind = "next-token"\n',
 }
 TEXT = '[text]\nkind = "char"\n'

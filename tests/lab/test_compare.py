@@ -311,7 +311,7 @@ def test_where_bleu_says_nothing_exact_match_ranks(tmp_path: Path) -> None:
 def test_those_who_are_equal_are_a_tie_and_none_is_the_best(tmp_path: Path) -> None:
     presets = single_letters(tmp_path)
     other = Path(presets[0]).with_name("again.toml")
-    other.write_text(Path(presets[0]).read_text())
+    other.write_text(Path(presets[0]).read_text().replace("rate =", "beta1 = 0.8\nrate ="))
     out = tmp_path / "out"
     settings = ["train.rate=1e-9", "decode.max_tokens=1"]
     results = compare([presets[0], str(other)], settings, out=out, seeds=1, budget=Budget("tokens", 400), sweep="none")

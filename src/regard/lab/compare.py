@@ -7,6 +7,7 @@ again: the same command goes on where it stopped.
 
 import os
 from dataclasses import asdict, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from regard.lab.plan import (
     Budget,
     Member,
     Rehearsal,
+    alike,
     ask,
     line,
     member,
@@ -38,7 +40,7 @@ from regard.lab.results import Entry, gather, same_tokenizer
 from regard.lab.sweep import STAGES, SWEEP, Choice, failure, sweep
 from regard.lab.table import markdown
 from regard.lab.units import Hands, Say, Unit
-from regard.recipe import Train
+from regard.recipe import Embed, Recipe, Train, read
 from regard.train.device import choose_device, choose_precision
 from regard.train.run import settle
 
@@ -62,6 +64,7 @@ def compare(
     one_of("sweep", sweep, STAGES)
     check_jobs(jobs, budget)
     asked = ask(presets, settings or [], seeds=seeds, budget=budget, sweep=sweep)
+    check_twins(asked, presets, settings or [])
     check_scores(asked)
     try:
         return carried_out(asked, out, Hands(jobs, quiet, say))
@@ -77,6 +80,36 @@ def check_jobs(jobs: int, budget: Budget | None) -> None:
             f"--budget-seconds with --jobs {jobs}: trainings side by side slow each other down, so that equal seconds "
             "are no equal budget; leave --jobs at 1, or give --budget-tokens or --budget-flops"
         )
+
+
+def check_twins(asked: Asked, presets: list[str], settings: list[str]) -> None:
+    """Two members that are one recipe would be trained only to tell a tie."""
+    for (one, first), (other, second) in combinations(asked.recipes.items(), 2):
+        if bare(first) != bare(second):
+            continue
+        pair = [preset for preset in presets if Path(preset).stem in (one, other)]
+        guilty = [each for i, each in enumerate(settings) if differ(pair, settings[:i] + settings[i + 1 :])]
+        if not guilty and differ(pair, []):
+            guilty = settings
+        given = "".join(f" --set {each}" for each in guilty)
+        same = f"{one} and {other} are the same recipe{' with' if given else ''}{given}: nothing is compared"
+        if not given and read(pair[0], settings) != read(pair[1], settings):
+            same += "; data, text, objective, decoding and size of batches are the first preset's for all"
+        raise UserError(same)
+
+
+def differ(pair: list[str], settings: list[str]) -> bool:
+    """Whether two presets would be two members with these settings."""
+    try:
+        one, other = (read(preset, settings) for preset in pair)
+        return bare(alike(one, one, "")) != bare(alike(one, other, ""))
+    except UserError:
+        return False
+
+
+def bare(recipe: Recipe) -> Recipe:
+    """What decides about a member's training and scores."""
+    return replace(recipe, embed=Embed(), train=replace(recipe.train, log_every=1, save_every=1))
 
 
 def check_scores(asked: Asked) -> None:

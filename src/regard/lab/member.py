@@ -2,13 +2,17 @@
 
 import json
 import shutil
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from regard.checkpoint import (
     LOG,
     REPORT,
     STATE,
+    Run,
     is_run,
     load,
     read_json,
@@ -18,7 +22,12 @@ from regard.checkpoint import (
     write_json,
     write_setup,
 )
+from regard.data import IGNORE, Batch
 from regard.evaluate import evaluate
+from regard.evaluate.hidden import read
+from regard.evaluate.job import Job
+from regard.evaluate.run import choose
+from regard.objectives import Masked, SpanCorruption
 from regard.recipe import Recipe
 from regard.train import resume
 from regard.train.device import choose_device
@@ -35,6 +44,7 @@ def trained(recipe: Recipe, prepared: Path, folder: Path, *, quiet: bool) -> dic
     run = load(folder, str(choose_device(recipe.train.device)))
     examples: dict[str, list[Any]] = {}
     scores = evaluate([run], keep=examples.__setitem__)
+    examples |= guessed(run)
     return {
         "run": str(folder),
         "seed": recipe.seed,
@@ -56,6 +66,34 @@ def begin(recipe: Recipe, prepared: Path, folder: Path) -> None:
         write_json(part / REPORT, {**read_json(part / REPORT), "seed": recipe.seed, "versions": versions()})
         write_setup(part, recipe, read_tokenizer(part), read_labels(part, recipe))
         ready(part, tensorboard=False)
+
+
+@torch.inference_mode()
+def guessed(run: Run) -> dict[str, list[Any]]:
+    """Of each test text in which words are hidden its nats and how many tokens they are of, and what was `asked`.
+
+    The evaluation adds them up and keeps none, so the test is read once more. The seed of the run decides what is
+    hidden, but so does the length of its windows: two runs were asked the same where `asked` is the same.
+    """
+    found: dict[str, list[Any]] = {"nats": [], "asked": []}
+    task = run.recipe.objective
+    if not isinstance(task, Masked | SpanCorruption):
+        return {}
+    for batch in read(Job(run, choose(run, (), lambda line: None))):
+        nats, counts = task(run.model, batch).each.double().sum(1), (batch.targets != IGNORE).sum(1)
+        found["nats"] += zip(nats.tolist(), counts.tolist(), strict=True)
+        found["asked"] += digests(batch)
+    return found
+
+
+def digests(batch: Batch) -> list[str]:
+    """Of each row what is shown and what is to be guessed, in a few letters."""
+    parts = [
+        each.cpu().numpy() for each in (batch.tokens, batch.targets, batch.source, batch.label) if each is not None
+    ]
+    return [
+        blake2b(b"|".join(part[i].tobytes() for part in parts), digest_size=8).hexdigest() for i in range(len(batch))
+    ]
 
 
 def seconds_of(folder: Path) -> float:

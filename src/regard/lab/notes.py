@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.splits import as_paths
-from regard.lab.bootstrap import DRAWS, EXACT
+from regard.lab.bootstrap import DRAWS, EXACT, LOSS
 from regard.lab.plan import Asked, Budget, line
 from regard.lab.sweep import DROPOUTS, PART, RATES
-from regard.lab.table import main_score
+from regard.lab.table import hides, main_score
 from regard.train.forecast import quantity
 
 TUNING = {
@@ -38,8 +38,9 @@ def explained(asked: Asked, plan: dict[str, Any], results: dict[str, Any]) -> di
         *(f"{count} of the trials of {name} failed and had no part in its choice." for name, count in failed.items()),
         f"Seeds from {asked.recipe.seed}: {seeds}.",
         *costs(plan),
-        *distances(results["paired"], main_score(results), asked.seeds),
+        *distances(results, asked.seeds),
         *ranked(results),
+        *learnt_nothing(results),
         *(f"Begun elsewhere or with other versions: {change}." for change in plan["changed"]),
         *found(plan, [run for member in results["members"] for run in member["runs"]]),
     ]
@@ -55,10 +56,14 @@ def costs(plan: dict[str, Any]) -> list[str]:
     ]
 
 
-def distances(paired: bool, score: str, seeds: int) -> list[str]:
-    if not paired:
-        return ["No bootstrap: members were not measured on the same two or more test examples."]
-    examples = "test texts, or blocks of their tokens where they are few," if score == "loss" else "test examples"
+def distances(results: dict[str, Any], seeds: int) -> list[str]:
+    if not results["paired"]:
+        return [f"No bootstrap: {results['unpaired']}."]
+    examples = "test examples"
+    if hides(results):
+        examples = "test texts, or windows of them where they are longer than the context,"
+    elif main_score(results) == LOSS.name:
+        examples = "test texts, or blocks of their tokens where they are few,"
     trainings = (
         f"and over each member's {seeds} seeds; so few tell only roughly what other trainings would give"
         if seeds > 1
@@ -78,10 +83,29 @@ def ranked(results: dict[str, Any]) -> list[str]:
             "Ranked by exact match, the share of outputs equal to the reference: no reference has the four words in a "
             "row that BLEU counts, so that BLEU says nothing here (it stands in results.json)."
         )
+    if hides(results):
+        notes.append(
+            "Ranked by loss: where one common word is the guess for all, accuracy does not tell members apart. What is "
+            "hidden is drawn from the seed of a run" + (", the same for all members." if results["paired"] else ".")
+        )
     if tied := [member["member"] for member in results["members"] if member.get("tied")]:
         notes.append(
             f"A tie: {', '.join(tied)} have the same {score.replace('_', ' ')}; none is better than the other."
         )
+    return notes
+
+
+def learnt_nothing(results: dict[str, Any]) -> list[str]:
+    """Who guesses no better than one who knows how common each hidden token is, and nothing else."""
+    notes = []
+    for member in results["members"]:
+        scores = [run["scores"] for run in member["runs"] if "unigram_entropy" in run["scores"]]
+        if bad := sum(each["loss"] >= each["unigram_entropy"] for each in scores):
+            seeds = "" if bad == len(scores) else f" with {bad} of {len(scores)} seeds"
+            notes.append(
+                f"{member['member']} guesses no better than by how common tokens are: its loss is not below the "
+                f"unigram entropy{seeds}."
+            )
     return notes
 
 

@@ -46,10 +46,13 @@ def gather(entries: list[Entry], *, sustained: float) -> dict[str, Any]:
     members = [described(entry, sustained) for entry in entries]
     examples = {entry.member.name: [run["examples"] for run in entry.runs()] for entry in entries}
     score, numbers = measured(examples)
-    paired, kept = compared(members, numbers, score), shared(examples)
-    if paired and "source" in kept:
-        lengths(members, numbers, score, kept["source"])
-    return {"score": score.name if numbers else "", "members": members, "paired": paired, "examples": kept}
+    why, kept = unpaired([runs for entry in entries if (runs := entry.runs())], numbers), shared(examples)
+    if not why:
+        compared(members, numbers, score)
+        if "source" in kept:
+            lengths(members, numbers, score, kept["source"])
+    ranked_by = score.name if numbers else ""
+    return {"score": ranked_by, "members": members, "paired": not why, "unpaired": why, "examples": kept}
 
 
 def same_tokenizer(fingerprints: dict[str, list[str]]) -> None:
@@ -122,14 +125,26 @@ def measured(examples: dict[str, list[dict[str, Any]]]) -> tuple[bootstrap.Score
     return score, numbers
 
 
-def compared(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.Score) -> bool:
-    """Put the distance from the best into each member, and with whom it shares that place.
-
-    Examples cannot be drawn again where there is one, or where members were measured on different ones.
-    """
+def unpaired(found: list[list[dict[str, Any]]], numbers: Numbers) -> str:
+    """Why the same examples cannot be drawn again for all, given each member's runs; empty where they can."""
+    if not found:
+        return "no run was finished"
+    if sum(map(len, numbers.values())) < sum(map(len, found)):
+        return "the evaluation of some runs kept nothing of single test examples"
+    asked = [{run["seed"]: run["examples"].get("asked") for run in runs} for runs in found]
+    if any(each is not None for seeds in asked for each in seeds.values()) and any(each != asked[0] for each in asked):
+        return (
+            "runs that guess hidden words were not all asked the same (windows of another length, system.context, hide "
+            "others, and so does another seed); compare each loss with its unigram entropy"
+        )
     sizes = {len(each) for runs in numbers.values() for each in runs}
-    if len(sizes) != 1 or sizes == {1}:
-        return False
+    if len(sizes) > 1:
+        return "members were not measured on the same test examples"
+    return "the test is a single example" if sizes == {1} else ""
+
+
+def compared(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.Score) -> None:
+    """Put the distance from the best into each member, and with whom it shares that place."""
     drawn = {name: bootstrap.draw(runs, score, member=i) for i, (name, runs) in enumerate(numbers.items())}
     best = (max if score.higher_is_better else min)(drawn, key=lambda name: drawn[name].observed)
     first = [name for name in drawn if math.isclose(drawn[name].observed, drawn[best].observed)]
@@ -140,7 +155,6 @@ def compared(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.S
             facts = {"score": score.name, "best": best, "draws": bootstrap.DRAWS}
             distance = bootstrap.against(drawn[best], drawn[name], score)
             member["against_best"] = None if name == best else {**facts, **distance}
-    return True
 
 
 def lengths(members: list[dict[str, Any]], numbers: Numbers, score: bootstrap.Score, sources: list[str]) -> None:

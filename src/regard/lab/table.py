@@ -36,14 +36,20 @@ def score_names(results: dict[str, Any]) -> list[str]:
     found = dict.fromkeys(name for member in results["members"] for name in member["figures"])
     unranked = "bleu" if results["score"] == EXACT.name else EXACT.name
     hidden = {*COST, *HIDDEN, *((*BESIDE, unranked) if "bleu" in found else ())}
-    known = [name for name in ORDER if name in found]
+    known = sorted((name for name in ORDER if name in found), key=lambda name: name != main_score(results))
     others = [name for name in found if name not in known]
     return [name for name in (*known, *others) if name not in hidden]
 
 
 def main_score(results: dict[str, Any]) -> str:
     """The one that members are ranked by."""
-    return results["score"] or ("accuracy" if "accuracy" in score_names(results) else LOSS.name)
+    accurate = any("accuracy" in member["figures"] for member in results["members"])
+    return results["score"] or ("accuracy" if accurate and not hides(results) else LOSS.name)
+
+
+def hides(results: dict[str, Any]) -> bool:
+    """Whether members guess hidden words. Often the same word is guessed everywhere; then only the loss tells more."""
+    return any("unigram_entropy" in member["figures"] for member in results["members"])
 
 
 def by_words(results: dict[str, Any]) -> str:
