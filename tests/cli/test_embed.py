@@ -10,6 +10,7 @@ import pytest
 import regard
 from regard.cli import reading
 from regard.cli.embedding import of_texts
+from regard.cli.reading import standing
 from regard.data import CORPORA
 from regard.evaluate.vectors import sentence_vectors, word_vectors
 from tests.cli.conftest import Place
@@ -130,6 +131,23 @@ def test_of_texts_too_long_the_beginning_is_read_if_asked(folder: Path) -> None:
     fine("embed", folder / "bert", *texts(TEXTS[1]), *compare, "--truncate")
 
 
+def test_a_text_too_long_is_named_by_where_it_stands(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "AT_ONCE", 1)
+    said = "{} 'a river bank, no money' with its start and end has 7 tokens and 6 are read (--max-tokens)"
+    refused(
+        "embed",
+        folder / "bert",
+        "--max-tokens",
+        "6",
+        "--json",
+        stdin="the old bank\na river bank, no money\n",
+        because=said.format("standard input line 2:"),
+    )
+    given = texts(TEXTS[0], "we sit on the bank of the river " * 3)
+    begun = "--text 'we sit on the bank of the river we sit o…' with its start"
+    refused("embed", folder / "bert", *given, "--max-tokens", "6", "--json", because=begun)
+
+
 def test_what_is_empty_or_unknown_is_told(folder: Path) -> None:
     done = fine("embed", folder / "bert", "--json", stdin="the bank\n\nthe zebra\n")
     assert "1 of 3 texts are empty: their vectors are 0" in done.err
@@ -138,7 +156,7 @@ def test_what_is_empty_or_unknown_is_told(folder: Path) -> None:
 
 
 def test_blanks_alone_are_an_empty_text_where_they_are_tokens_too(capsys: pytest.CaptureFixture) -> None:
-    found = of_texts(letters("bert"), ["a", "  "])
+    found = of_texts(letters("bert"), ["a", "  "], where=standing((), None))
     assert np.any(found[0]["vector"]) and not np.any(found[1]["vector"])
     assert "1 of 2 texts are empty: their vectors are 0" in capsys.readouterr().err
 

@@ -19,6 +19,7 @@ from regard.evaluate.vectors import word_vectors
 from regard.explain import trace, walk
 from regard.place import Place
 from tests.cli.shell import fine, refused, settings
+from tests.cli.shell import regard as regard_
 from tests.data.trees import conllu
 from tests.helpers import lines_file, same
 
@@ -168,7 +169,6 @@ def test_the_parser_is_told_of_and_sealed(folder: Path, tmp_path: Path) -> None:
     ("given", "message"),
     [
         (("objective.trees=false",), "looks at trees and objective 'masked' gives none"),
-        (("objective.kind=tagging",), "looks at trees and objective 'tagging' gives none"),
         (("objective.kind=masked-pairs", "objective.trees=true"), "objective.trees is for single sentences"),
         (("data.train=notes.txt",), "notes.txt has no trees, which objective.trees asks for: give a .conllu file"),
         (("system.kind=gpt", "system.position=syntax"), "system.position = 'syntax' needs trees"),
@@ -185,10 +185,37 @@ def test_what_does_not_go_together_stops_before_training(
     assert not (tmp_path / "run").exists()
 
 
+def test_an_objective_that_knows_no_trees_is_refused(tmp_path: Path) -> None:
+    """What the preset says of trees has given way by then, and that is said first."""
+    done = regard_("train", "syntax", "--out", tmp_path / "run", "--set", "objective.kind=tagging")
+    note, error = done.err.splitlines()
+    assert "give way" in note and "looks at trees and objective 'tagging' gives none" in error
+    assert done.code == 2 and not (tmp_path / "run").exists()
+
+
 def test_a_tree_is_not_cut(folder: Path) -> None:
     command = ("embed", folder / "plain", "--trees", folder / "one.conllu")
     refused(*command, "--truncate", because="looks at trees, and a tree is not cut: leave out --truncate")
-    refused(*command, "--max-tokens", "4", because="and 4 are read (--max-tokens); a tree is not cut")
+    refused(
+        *command, "--max-tokens", "4", because="and 4 are read (--max-tokens); a tree is not cut: a larger --max-tokens"
+    )
+
+
+def test_a_tree_too_long_is_named_by_its_file_and_sentence(folder: Path, tmp_path: Path) -> None:
+    trees = conllu(tmp_path, [(WORDS, HEADS), (["road"] * 90, [*range(90)])], "long.conllu")
+    because = "long.conllu sentence 2: 'road road road road road road road road…' with its start and end has*"
+    command = ("embed", folder / "plain", "--trees", trees, "--to", tmp_path / "v.npy")
+    refused(*command, because=because + "a tree is not cut: training with a larger system.context reads all of it")
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_unknown_words_are_counted_as_the_parser_cuts_them(folder: Path, tmp_path: Path) -> None:
+    """Blanks cut this text into three, the parser into four."""
+    data = (f"data.train={folder / 'train.conllu'}", "data.parser=1", "text.kind=word", *SMALL)
+    fine("train", "syntax", "--out", tmp_path / "run", "--quiet", *settings(*data, "train.steps=2", tiny=False))
+    for command in (("embed", "--words"), ("explain",)):
+        done = fine(command[0], tmp_path / "run", "--text", "The zebra rests.", *command[1:])
+        assert "of 4 tokens are unknown to this run: zebra" in done.err
 
 
 def test_what_a_command_cannot_use_is_refused(folder: Path, tmp_path: Path) -> None:

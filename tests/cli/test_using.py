@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import reading
+from regard.text import Tokenizer
 from tests.cli.conftest import WORDS, Place, sentence
 from tests.cli.shell import fine, refused, regard
 
@@ -25,6 +26,14 @@ def test_every_line_in_gives_one_line_out(place: Place) -> None:
     done = fine("translate", place.translator, stdin=lines(*ENGLISH))
     assert done.lines == GERMAN
     assert done.err == ""
+
+
+def test_a_translation_of_nothing_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of an empty line is empty too, and no surprise."""
+    monkeypatch.setattr(Tokenizer, "decode", lambda *_: "")
+    done = fine("translate", place.translator, stdin=lines(ENGLISH[0], ""))
+    assert done.lines == ["", ""]
+    assert done.err == "1 of 2 translations is empty\n"
 
 
 def test_an_empty_line_stays_empty_and_in_its_place(place: Place) -> None:

@@ -179,11 +179,13 @@ def test_the_settings_of_the_run_hold_where_nothing_is_asked() -> None:
 
 
 def test_a_text_too_long_is_refused_and_the_way_out_named() -> None:
-    with refused("a text with its start and end has 44 tokens and the context holds 41; --truncate reads"):
-        sentence_vectors(run("bert"), ["a" * 42])
-    with refused("has 6 tokens and 5 are read (--max-tokens); --truncate reads the beginning of such a text alone"):
+    with refused("text 2 with its start and end has 44 tokens and the context holds 41; --truncate reads"):
+        sentence_vectors(run("bert"), ["a", "a" * 42])
+    with refused(
+        "has 6 tokens and 5 are read (--max-tokens); --truncate reads the beginning of such a text alone, a larger"
+    ):
         sentence_vectors(told(run("bert"), max_tokens=5), ["bank"])
-    with refused("has 44 tokens and the context holds 41"):
+    with refused("the beginning of such a text alone, training with a larger system.context all of it"):
         word_vectors(run("bert"), ["a" * 42])
     with refused("--max-tokens 42: the context holds 41; give at most that"):
         sentence_vectors(run("bert"), ["a"], max_tokens=42)

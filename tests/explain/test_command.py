@@ -57,6 +57,15 @@ def test_a_translator_without_attention_shows_gates_and_influence(place: Path, t
     assert "Gates over the source" in files[0].read_text()
 
 
+def test_an_own_translation_that_is_empty_is_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = {"cut": 0, "too_long": 0}
+    monkeypatch.setattr(explaining, "translated", lambda *_: ([""], lost))
+    done = regard("explain", place / "gnmt", "--source", SOURCE)
+    assert done.code == 2
+    assert "gnmt: its own translation of this source is empty: give one with --target" in done.err
+    assert "the source '' is empty" in regard("explain", place / "gnmt", "--source", "").err
+
+
 def test_influence_is_there_for_the_asking(place: Path, tmp_path: Path) -> None:
     assert explain(place / "gnmt", *PAIR).json["influence"] is None
     found = explain(place / "gnmt", *PAIR, "--influence").json

@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,15 @@ def test_pictures_pages_and_numbers_show_it(run: Run) -> None:
     assert [each["text"] for each in numbers] == WORDS
     assert [each["head"] for each in numbers] == [head - 1 if head else None for head in HEADS]
     assert '"tree":[{"text":"The"' in to_html(seen)
+
+
+def test_a_tree_that_the_run_made_itself_is_said_to_be_so(run: Run) -> None:
+    grown = replace(run, parser=lambda text: Parse.of(WORDS, HEADS))
+    seen = trace(grown, text=" ".join(WORDS))
+    drawn = figure(seen, "svg").decode()
+    assert "Tree by the run's own parser" in drawn and "given" not in drawn
+    assert to_json(seen)["parsed"] and '"parsed":true' in to_html(seen)
+    assert not to_json(trace(grown, text=Parse.of(WORDS, HEADS)))["parsed"]
 
 
 def test_a_model_that_looks_at_no_tree_shows_none(speaker: Run) -> None:

@@ -16,6 +16,7 @@ from regard.errors import UserError
 
 SHOWN = 12  # uses of a word whose cosines are printed one by one
 Record = dict[str, Any]
+Where = Callable[[int], str]  # of the number of a text, from 1: where it was given
 
 
 def embed(
@@ -59,7 +60,7 @@ def embed(
     json: Json = False,
 ) -> None:
     """Turn texts into vectors: one for each text, one for each word in it, or one word in several senses compared."""
-    from regard.cli.reading import checked, load_runs, sentences
+    from regard.cli.reading import checked, load_runs, sentences, standing
 
     if compare is not None and (words or pool is not None or normalise is not None):
         raise UserError("--compare takes the vectors of one word as they are: no --words, --pool or --normalise")
@@ -78,7 +79,7 @@ def embed(
         return side_by_side(runs, compare, texts, layer=layer, to=to, json=json)
     given = sentences(runs[0], texts, trees)
     make = partial(of_words, layer=layer, normalise=bool(normalise)) if words else partial(of_texts, layer=layer)
-    return listed(partial(make, runs[0]), given, to=to, json=json)
+    return listed(partial(make, runs[0], where=standing(texts, trees)), given, to=to, json=json)
 
 
 def asked(run: Any, options: Record) -> Any:
@@ -94,13 +95,11 @@ def check_ending(to: Path | None, endings: Sequence[str]) -> None:
         raise UserError(f"--to {to}: its name must end in {' or '.join(endings)}")
 
 
-def listed(
-    make: Callable[[list[Any]], list[Record]], groups: Iterable[list[Any]], *, to: Path | None, json: bool
-) -> None:
-    """The vectors of texts that come in groups, printed or written."""
+def listed(make: Callable[..., list[Record]], groups: Iterable[list[Any]], *, to: Path | None, json: bool) -> None:
+    """The vectors of texts that come in groups, printed or written. `make` is told the number of a group's first."""
     results: list[Record] = []
     for texts in groups:
-        found = make(texts)
+        found = make(texts, first=len(results) + 1)
         if to is None and not json:
             for record in found:
                 print(line(record), flush=True)
@@ -112,36 +111,44 @@ def listed(
         emit([json_library.loads(line(record)) for record in results], json, lambda: None)
 
 
-def of_texts(run: Any, texts: list[Any], *, layer: int | None = None) -> list[Record]:
+def of_texts(run: Any, texts: list[Any], *, where: Where, first: int = 1, layer: int | None = None) -> list[Record]:
     from regard.cli.reading import plain
     from regard.evaluate.vectors import sentence_vectors
 
-    if empty := sum(not ids for ids in told(run, texts)):
+    if empty := sum(not ids for ids in told(run, texts, where, first)):
         note(f"{empty:,} of {len(texts):,} texts are empty: their vectors are 0")
     with counting(len(texts), "embedded") as on_done:
         found = sentence_vectors(run, texts, layer=layer, on_done=on_done).numpy()
     return [{"text": plain(text), "vector": vector} for text, vector in zip(texts, found, strict=True)]
 
 
-def told(run: Any, texts: list[Any]) -> list[list[int]]:
-    """The tokens of texts; which are unknown, and how many texts are too long, is said."""
-    from regard.cli.making import encode
-    from regard.cli.reading import plain
-    from regard.evaluate.vectors import cut_off
+def told(run: Any, texts: list[Any], where: Where, first: int = 1) -> list[list[int]]:
+    """The tokens of texts as they are read; which are unknown, and how many texts are too long, is said.
 
-    found = encode(run, [plain(text).strip() for text in texts])
-    if long := cut_off(run, found):
+    A text that is too long and may not be cut stops; the numbers of the texts begin with `first`.
+    """
+    from regard.cli.making import tell_unknown_in
+    from regard.cli.reading import begun, plain
+    from regard.evaluate.vectors import check_room, cut_off, taken
+
+    found, _ = taken(run, texts)
+    ids, given = [each.ids for each in found], list(map(plain, texts))
+    check_room(run, ids, run.recipe.embed, lambda i: f"{where(first + i)} {begun(given[i])}")
+    tell_unknown_in(run, given, found)
+    if long := cut_off(run, ids):
         note(f"{long:,} of {len(texts):,} texts are too long: their beginning was read alone")
-    return found
+    return ids
 
 
-def of_words(run: Any, texts: list[Any], *, layer: int | None, normalise: bool) -> list[Record]:
+def of_words(
+    run: Any, texts: list[Any], *, where: Where, first: int, layer: int | None, normalise: bool
+) -> list[Record]:
     from torch.nn.functional import normalize
 
     from regard.cli.reading import plain
     from regard.evaluate.vectors import word_vectors
 
-    told(run, texts)
+    told(run, texts, where, first)
     with counting(len(texts), "embedded") as on_done:
         found = word_vectors(run, texts, layer=layer, on_done=on_done)
 
@@ -182,8 +189,9 @@ def side_by_side(
     uses = uses_of(word, labelled(texts) if texts else built_in(word))
     if not texts:
         note("without --text the sentences are those of the built-in corpus 'senses'; standard input is not read")
+    place = "--text" if texts else "the corpus 'senses':"
     for run in runs:
-        told(run, list(dict.fromkeys(use.text for use in uses)))
+        told(run, list(dict.fromkeys(use.text for use in uses)), lambda number: place)
     found = [compared(run, uses, layer=layer) for run in runs]
     if to is not None:
         draw_uses(found, to)

@@ -13,7 +13,7 @@ from regard.cli.output import note, rows
 from regard.cli.reading import plain, sentences
 from regard.decode import fill_spans
 from regard.errors import UserError
-from regard.evaluate import translations
+from regard.evaluate.translating import translated
 from regard.explain.account import account
 from regard.explain.draw import PICTURES, WRITERS, check_choice, chosen, known
 from regard.explain.figures import pixels
@@ -116,10 +116,10 @@ def announce(trace: Any, target: str) -> None:
 
 
 def sentence(run: Any, text: str | None, trees: Path | None) -> Any:
-    """The text, with its tree where the run looks at trees: the one sentence of a file, or what its parser makes."""
-    given = [text] if text is not None else []
-    if trees is None and not (run.model.trees and given):
+    """The text, or the one sentence of a file with its tree. That of a text is made where it is read."""
+    if trees is None:
         return text
+    given = [text] if text is not None else []
     found = [each for group in sentences(run, given, trees) for each in group]
     if len(found) != 1:
         raise UserError(f"{trees} has {len(found)} sentences, and one is explained: leave one in it")
@@ -149,7 +149,7 @@ def texts_for(run: Any, text: Any, second: str | None, source: str | None, targe
 def written(run: Any, source: str) -> str:
     """What the run writes of itself: a translation, or what stood in the gaps of the source."""
     if not isinstance(run.recipe.objective, SpanCorruption):
-        return translations(run, [source], None)[0]
+        return translation(run, source)
     symbols, cut = run.recipe.objective.symbols, Gapped.numbered(source, run.recipe.text.kind)
     if not cut.gaps:
         raise UserError(f"{run.path} writes what is missing: mark a gap of the source with ___")
@@ -157,6 +157,16 @@ def written(run: Any, source: str) -> str:
     found = fill_spans(run.model, run.tokenizer, [cut], sentinels=sentinels, settings=run.recipe.decode)[0]
     words = (run.tokenizer.decode(span.tokens).strip() for span in found)
     return " ".join(f"{name} {each}" for name, each in zip(symbols, words, strict=False))
+
+
+def translation(run: Any, source: str) -> str:
+    """The run's own, if it is something to look into. A source that cannot be read is told of where it is read."""
+    (found,), lost = translated(run, [source], None)
+    if found or not source.strip() or (lost["too_long"] and run.model.reads_source):
+        return found
+    if lost["too_long"]:
+        raise UserError(f"{run.path} has no room to translate this source: shorten it, or give a --target")
+    raise UserError(f"{run.path}: its own translation of this source is empty: give one with --target")
 
 
 def steps_of(run: Any, texts: Texts, *, layer: int, head: int, word: str | None) -> list[Any]:

@@ -39,7 +39,7 @@ def fill(
     run with objective 'spans', such as t5; there <extra_id_0>, <extra_id_1> and so on mark gaps too. In a file of
     --trees, a gap is a word.
     """
-    from regard.cli.reading import checked, load_runs, plain, sentences
+    from regard.cli.reading import checked, load_runs, plain, sentences, standing
 
     model = load_runs([run], device)[0]
     way = way_of(model)
@@ -48,7 +48,7 @@ def fill(
     if top is not None and top < 1:
         raise UserError(f"--top {top}: give at least 1")
     texts, results = checked(text, "--text"), list[Record]()
-    where = "--text" if texts else f"{trees} sentence {{}}:" if trees else "standard input line {}:"
+    where = standing(texts, trees)
     for group in sentences(model, texts, trees):
         gapped, lines = marked(model, group, where, len(results) + 1), [plain(text) for text in group]
         found = way(model, lines, gapped, top or TOP)
@@ -96,7 +96,7 @@ def translates_elsewhere(run: Any) -> bool:
     return run.model.reads_source and run.tokenizer.habits != Habits()
 
 
-def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
+def marked(run: Any, texts: Sequence[Any], where: Callable[[int], str], first: int) -> list[Any]:
     """The texts cut at their gaps. `where` says of a number, they begin with `first`, where a text was given."""
     from regard.cli.making import encode
     from regard.cli.reading import plain
@@ -109,7 +109,7 @@ def marked(run: Any, texts: Sequence[Any], where: str, first: int) -> list[Any]:
         if not gapped.gaps:
             what = "has no gap" if text.strip() else "is empty"
             marks = f"{', '.join(MARKS[:-1])} or {MARKS[-1]}"
-            raise UserError(f"{where.format(number)} {text!r} {what}: mark what is missing with {marks}")
+            raise UserError(f"{where(number)} {text!r} {what}: mark what is missing with {marks}")
     encode(run, [part for gapped in found for part in gapped.read])  # tells what is unknown
     return found
 

@@ -21,6 +21,12 @@ def encode(model: Any, texts: list[str], column: str = "text") -> list[list[int]
 def encode_with_offsets(model: Any, texts: list[str], column: str = "text") -> list[Encoded]:
     """As `encode`, each token with the characters it came from."""
     found = [model.tokenizer.of(column).encode_with_offsets(text) for text in texts]
+    tell_unknown_in(model, texts, found)
+    return found
+
+
+def tell_unknown_in(model: Any, texts: Sequence[str], found: Sequence[Encoded]) -> None:
+    """What the vocabulary does not hold of texts, given with their tokens."""
     strange = [
         text[begin:end]
         for text, tokens in zip(texts, found, strict=True)
@@ -28,7 +34,6 @@ def encode_with_offsets(model: Any, texts: list[str], column: str = "text") -> l
         if i == model.tokenizer.unknown
     ]
     tell_unknown(strange, sum(len(tokens.ids) for tokens in found), "tokens")
-    return found
 
 
 def tell_unknown(strange: list[str], total: int, what: str) -> None:
@@ -99,6 +104,9 @@ def translated(
         note(SHORTENED.format(short, len(found)))
     if cut := sum(row[0].hypothesis.ended == "length" for row in found):
         note(f"{cut:,} of {len(found):,} translations were cut: no end within {settings.max_tokens} tokens")
+    # nothing made of nothing is no surprise: such a row ended as "empty"
+    if empty := sum(not row[0].text and row[0].hypothesis.ended != "empty" for row in found):
+        note(f"{empty:,} of {len(found):,} translations {'is' if empty == 1 else 'are'} empty")
     return [
         {
             "source": source,

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from regard.errors import UserError
 
 STDIN = "standard input"
 AT_ONCE = 1024  # lines translated before any is printed
+BEGINNING = 40  # letters of a long text by which one knows it
 READ = ("data.fields", "data.document", "data.tags")  # the settings that say how files are read
 
 
@@ -186,6 +187,20 @@ def sentences(run: Any, texts: list[str], trees: Path | None) -> Iterator[list[A
         if not found:
             raise UserError(f"{trees} has no sentences: there is nothing to read")
         yield from (found[begin : begin + AT_ONCE] for begin in range(0, len(found), AT_ONCE))
+
+
+def standing(texts: Sequence[str], trees: Path | None) -> Callable[[int], str]:
+    """Where the text of a number, counted from 1, was given."""
+    if texts:
+        return lambda number: "--text"
+    if trees is not None:
+        return lambda number: f"{trees} sentence {number}:"
+    return lambda number: f"{STDIN} line {number}:"
+
+
+def begun(text: str) -> str:
+    """A text in quotes, of a long one the beginning."""
+    return repr(text if len(text) <= BEGINNING else f"{text[:BEGINNING].rstrip()}…")
 
 
 def plain(text: Any) -> str:

@@ -85,7 +85,7 @@ def show_scores(results: dict[str, Any]) -> None:
     lines = list(flattened(results))
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
-        print(f"{name:{width}}  {value:.4f}" if isinstance(value, float) else f"{name:{width}}  {value}")
+        print(f"{name:{width}}  {value:z.4f}" if isinstance(value, float) else f"{name:{width}}  {value}")
 
 
 def flattened(results: dict[str, Any]) -> Iterator[tuple[str, Any]]:

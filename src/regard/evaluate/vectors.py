@@ -40,6 +40,7 @@ Trees = Sequence[Int[np.ndarray, "3 tokens"]]
 Spans = Callable[[str], list[tuple[int, int]]]
 Reader = Callable[[Tensor, Place], Tensor]
 Progress = Callable[[int], None]
+Named = Callable[[int], str]
 
 
 def unseen(done: int) -> None:
@@ -146,12 +147,29 @@ def taken(run: Run, texts: Sequence[Text]) -> tuple[list[Encoded], Trees | None]
 
 def fitted(run: Run, texts: Sequence[list[int]], how: Embed) -> list[list[int]]:
     """The tokens of each text that are read. One that is too long stops, or its beginning is read alone."""
-    most, why = room(run, how)
-    longest = max(map(len, texts), default=0)
-    if most is not None and longest > most and (run.model.trees or not how.truncate):
-        way = "a tree is not cut" if run.model.trees else "--truncate reads the beginning of such a text alone"
-        raise UserError(f"a text with its start and end has {longest + around(run)} tokens and {why}; {way}")
+    check_room(run, texts, how)
+    most, _ = room(run, how)
     return [ids[:most] for ids in texts]
+
+
+def check_room(run: Run, texts: Sequence[list[int]], how: Embed, name: Named = lambda i: f"text {i + 1}") -> None:
+    """The first text that is too long and may not be cut stops, with its name; `name` is asked by index, from 0."""
+    most, why = room(run, how)
+    if most is None or (how.truncate and not run.model.trees):
+        return
+    for i, ids in enumerate(texts):
+        if len(ids) > most:
+            count = len(ids) + around(run)
+            raise UserError(f"{name(i)} with its start and end has {count} tokens and {why}; {way_out(run, count)}")
+
+
+def way_out(run: Run, count: int) -> str:
+    """What reads a text of so many tokens, which are too many."""
+    held = run.model.limit is None or count <= run.model.limit
+    wider = "a larger --max-tokens" if held else "training with a larger system.context"
+    if run.model.trees:
+        return f"a tree is not cut: {wider} reads all of it"
+    return f"--truncate reads the beginning of such a text alone, {wider} all of it"
 
 
 def cut_off(run: Run, texts: Sequence[list[int]]) -> int:

@@ -67,7 +67,8 @@ def parts(trace: Trace) -> Iterator[Part]:
 def grown(side: Side) -> Arcs:
     """The tree of the text, where the model looks at one."""
     found = hung(side)
-    heading = "Tree that was given: an arrow leads from a word to what hangs on it"
+    made = "Tree by the run's own parser" if side.parsed else "Tree that was given"
+    heading = f"{made}: an arrow leads from a word to what hangs on it"
     return Arcs(heading, [each.word.text for each in found], [each.head for each in found])
 
 

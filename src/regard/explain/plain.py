@@ -3,7 +3,7 @@
 - `run`, `lacks`: the run's name; in words, what it has nothing of
 - `source`, `target`, `written`: texts with `text`, `tokens` and `words`; null where there is none
 - `tree`: of a model that looks at trees, else null: each word of the target, its tokens, and the number of the word
-  that it hangs on, counted from 0; that of the root is null
+  that it hangs on, counted from 0; that of the root is null. `parsed`: whether the run's own parser made it
 - `answers`: "text" where one is written, else what is said of the text: "labels", "tags", "words", "vectors"
 - `labels`: of a classifier, else empty; `tags`: of a tagger, the likeliest of each token
 - `log_probability`: of each written token, of each label, of each tag, or of each token in its place
@@ -40,6 +40,7 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "target": side(trace.target),
         "written": side(trace.written) if trace.written is not None else None,
         "tree": tree(trace.target) if trace.target.tree is not None else None,
+        "parsed": trace.target.parsed,
         "answers": trace.answers,
         "labels": list(trace.labels),
         "tags": list(trace.tags),

@@ -28,13 +28,15 @@ class Token:
 class Side:
     """One text as the model reads it, or two in one row; where segments tell them apart, `second` begins the second.
 
-    `tree` is that of the text between its symbols, where the model looks at trees.
+    `tree` is that of the text between its symbols, where the model looks at trees; `parsed` if the run's own parser
+    made it.
     """
 
     text: str
     tokens: tuple[Token, ...]
     second: int | None = None
     tree: np.ndarray | None = None
+    parsed: bool = False
 
     @property
     def labels(self) -> list[str]:
@@ -54,7 +56,7 @@ def sides(
             raise UserError(f"this run is a {use_of(run.model).name}: give it a text, no source and no target")
         check_second(run, second)
         if run.model.trees:
-            return None, with_tree(run, run.parsed(text))
+            return None, with_tree(run, text)
         if isinstance(text, Parse):
             raise UserError(f"{run.path} looks at no trees: give {text.text!r} as text")
         if second is not None:
@@ -83,8 +85,9 @@ def side(run: Run, what: str, text: str, *, starts: bool = False, ends: bool = F
     return Side(text, (*first, *found, *last))
 
 
-def with_tree(run: Run, parse: Parse) -> Side:
-    """A sentence and its tree; a gap is the symbol that stands for it."""
+def with_tree(run: Run, text: str | Parse) -> Side:
+    """A sentence and its tree, which the run's parser makes where none is given; a gap is the symbol for it."""
+    parse = run.parsed(text)
     found, tree = parse.encoded(run.tokenizer, hole(run.tokenizer, run.recipe.text.kind))
     if not found.ids:
         raise UserError(f"the text {parse.text!r} is empty: there is nothing to look at")
@@ -95,7 +98,7 @@ def with_tree(run: Run, parse: Parse) -> Side:
         for token, piece, offset in zip(found.ids, found.pieces, found.offsets, strict=True)
     ]
     ends = Token(run.tokenizer.start, START, None), Token(run.tokenizer.end, END, None)
-    return Side(parse.text, (ends[0], *tokens, ends[1]), tree=tree)
+    return Side(parse.text, (ends[0], *tokens, ends[1]), tree=tree, parsed=isinstance(text, str))
 
 
 def tokens_of(run: Run, text: str, cutter: Tokenizer) -> list[Token]:
